@@ -149,7 +149,7 @@ var loginGuards = map[string]guard{
 		owner:  201,
 	},
 	"GET /api/v1/app-clients/:client":                      {action: access.LoginRead},
-	"PATCH /api/v1/app-clients/:client":                    {action: access.LoginUpdate, body: `{"branding":{"title":"Shop"}}`},
+	"PATCH /api/v1/app-clients/:client":                    {action: access.LoginUpdate, body: `{"branding":{}}`},
 	"POST /api/v1/app-clients/:client/freeze":              {action: access.LoginUpdate},
 	"POST /api/v1/app-clients/:client/unfreeze":            {action: access.LoginUpdate, needs: "frozen client"},
 	"POST /api/v1/app-clients/:client/signing-keys/rotate": {action: access.LoginUpdate},

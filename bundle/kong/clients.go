@@ -228,5 +228,7 @@ func providerFates() []bundle.Fate {
 		Remedy: "Have the upstream do without it, and write service for the provider below upstream in " +
 			"gateway/gateway.yaml.",
 	}
-	return []bundle.Fate{bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, facebook, own, sealed}
+	return []bundle.Fate{
+		bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, facebook, own, sealed,
+	}
 }

@@ -126,9 +126,10 @@ func hostileTokens(t *testing.T) []togetherCaller {
 			with("scope", "$(id) ${HOME} it's {vault://env/HOME}"))}},
 		{"scopes of others", []string{bearing(t, with("sub", "usr_none"), with("groups", nil),
 			with("scope", "id root its /root orders:read"))}},
-		{"groups nearly of rules", []string{bearing(t, with("sub", "usr_none"), with("scope", "orders:*"), with("groups", []string{
-			"Staff", "staff ", "\u202estaff", "staff\n", "$(staff)", "{vault://env/HOME}", "staff,ops", "*",
-		}))}},
+		{"groups nearly of rules", []string{bearing(t,
+			with("sub", "usr_none"), with("scope", "orders:*"), with("groups", []string{
+				"Staff", "staff ", "\u202estaff", "staff\n", "$(staff)", "{vault://env/HOME}", "staff,ops", "*",
+			}))}},
 		{"groups of other scripts", []string{bearing(t, with("groups", []string{
 			"\u0455taff", "staff\u200b", "${HOME}", "staff",
 		}))}},

@@ -192,8 +192,8 @@ func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
 	if err != nil || answer.To == "" {
 		return answer, err
 	}
-	// Browsers keep the fragment of our address on the way to the application. An empty one replaces it (Fetch Standard,
-	// 4.4, HTTP-redirect fetch).
+	// Browsers keep the fragment of our address on the way to the application. An empty one replaces it (Fetch
+	// Standard, 4.4, HTTP-redirect fetch).
 	adds, err := h.Login.AddsFragment(c.Request.Context(), c.Param("provider"))
 	if adds {
 		answer.To += "#"

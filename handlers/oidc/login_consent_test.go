@@ -40,8 +40,8 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, login.ClientInput{})
 	fake, provider := s.offerFake(nil)
-	const first = "an id that stands for you, your name, and what your provider states of your profile, such as picture " +
-		"and language"
+	const first = "an id that stands for you, your name, and what your provider states of your profile, such as " +
+		"picture and language"
 	for i, tt := range []struct{ scope, prompt, answer, want string }{
 		{"openid profile", "", "decline", first},
 		{"openid profile", "", "agree", first}, // a refusal is not remembered

@@ -206,8 +206,8 @@ func TestLogin_seatsOfOtherAlphabets(t *testing.T) {
 		}{{stated, false}, {strings.ToUpper(seat), true}} {
 			s.fake.Claims = func(claims map[string]any) { claims["sub"], claims["email"] = one.email, one.email }
 			browser := s.browser()
-			s.agree(browser, s.fake.Authorize(t, s.toProvider(browser, s.request("openid email"), s.provider.ID).String()).
-				String())
+			to := s.toProvider(browser, s.request("openid email"), s.provider.ID)
+			s.agree(browser, s.fake.Authorize(t, to.String()).String())
 			after, err := s.server.Directory.User(t.Context(), s.owner, user.ID)
 			if took := after.State == directory.Active; err != nil || took != one.takes {
 				t.Errorf("%s takes the seat of %s: %t, %v", one.email, seat, took, err)

@@ -61,6 +61,15 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 		"more.", most, quotaNames[kind])
 }
 
+// IsUnclaimed reports whether a team is a workspace that nobody has claimed.
+func IsUnclaimed(tx *models.Tx, teamID string) (bool, error) {
+	team, err := tx.TeamServed(teamID)
+	if err != nil {
+		return false, fmt.Errorf("access: is %s claimed: %w", teamID, err)
+	}
+	return team.ClaimedAt == nil, nil
+}
+
 // CheckRelations refuses relations that were added in the transaction if an unclaimed
 // workspace has too many with them.
 func CheckRelations(tx *models.Tx, teamID string) error {

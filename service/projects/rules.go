@@ -117,6 +117,10 @@ func (s *Service) SetRules(
 	ctx context.Context, p access.Principal, ref, versionRef, ifMatch string, in snapshot.Rules,
 ) (Rules, error) {
 	var out Rules
+	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
+		return Rules{}, fmt.Errorf("projects: set rules of %s: %w", ref, err)
+	}
+	wrong := CheckRules("", &in) // not while others wait to write
 	says := &note{change: "set"}
 	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		version, err := versionOf(tx, project, versionRef)
@@ -127,7 +131,6 @@ func (s *Service) SetRules(
 		if err := access.Unchanged(ifMatch, viewRules(version).ETag); err != nil {
 			return err
 		}
-		wrong := CheckRules("", &in)
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
 		}
@@ -140,6 +143,9 @@ func (s *Service) SetRules(
 		version.Rules, version.UpdatedAt = RuleRows(in), now
 		out = viewRules(version)
 		if err := written(tx.UpdateVersionRules(version, seen)); err != nil {
+			return err
+		}
+		if err := checkRuleQuota(tx, project); err != nil {
 			return err
 		}
 		changed, err := view(tx, project)
@@ -173,6 +179,15 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 	}
 	if len(in.List) > maxRules {
 		refuse("/rules", "too_many", fmt.Sprintf("Use at most %d rules.", maxRules))
+		return wrong
+	}
+	segments := 0
+	for i := range in.List {
+		segments += segmentsOf(in.List[i].Path)
+	}
+	if segments > maxRuleSegments {
+		refuse("/rules", "too_many", fmt.Sprintf("The paths of the rules have %d segments. Use at most %d together.",
+			segments, maxRuleSegments))
 		return wrong
 	}
 	ids := map[string]bool{}

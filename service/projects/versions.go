@@ -57,6 +57,9 @@ func (s *Service) CreateVersion(
 		if err != nil {
 			return err
 		}
+		if err := checkRuleQuota(tx, project); err != nil {
+			return err
+		}
 		if err := copyEnvironments(tx, project, source, version, environments, now); err != nil {
 			return err
 		}

@@ -137,25 +137,6 @@ func (r *run) isListed(s *schema, kind kinds, value any) bool {
 	return r.problem("must be one of %s", s.enumTexts)
 }
 
-// names says which types are in the set.
-func (k kinds) names() string {
-	var out []string
-	for _, one := range kindNames {
-		if k&one.kind == 0 || one.kind == kindInteger && k&kindNumber != 0 {
-			continue
-		}
-		article := "a "
-		switch one.kind {
-		case kindInteger, kindArray, kindObject:
-			article = "an "
-		case kindNull:
-			article = ""
-		}
-		out = append(out, article+one.name)
-	}
-	return strings.Join(out, " or ")
-}
-
 // lengthOf returns the bytes of a text or a number, all of which may be looked at.
 func lengthOf(value any) int {
 	switch value := value.(type) {

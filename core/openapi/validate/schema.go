@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"postern/core/openapi"
 	"postern/core/openapi/tree"
@@ -31,6 +32,25 @@ var kindNames = []struct {
 }{
 	{kindString, "string"}, {kindNumber, "number"}, {kindInteger, "integer"}, {kindBoolean, "boolean"},
 	{kindArray, "array"}, {kindObject, "object"}, {kindNull, "null"},
+}
+
+// names says which types are in the set.
+func (k kinds) names() string {
+	var out []string
+	for _, one := range kindNames {
+		if k&one.kind == 0 || one.kind == kindInteger && k&kindNumber != 0 {
+			continue
+		}
+		article := "a "
+		switch one.kind {
+		case kindInteger, kindArray, kindObject:
+			article = "an "
+		case kindNull:
+			article = ""
+		}
+		out = append(out, article+one.name)
+	}
+	return strings.Join(out, " or ")
 }
 
 // schema is a compiled schema. A nil schema accepts every value.

@@ -1,0 +1,41 @@
+package projects_test
+
+import (
+	"strings"
+	"testing"
+
+	"postern/core/snapshot"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/directory"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// A group that no tenant has is likely mistyped: its rule refuses everyone.
+func TestRulesWarnOfUnknownGroups(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h, name := newHouse(t, db), "staff"
+		_, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := []string{"staff", "stuff"}
+		saved := h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: groups}))
+		read, err := h.Rules(t.Context(), h.owner, h.project, "1.0.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for when, of := range map[string]projects.Rules{"saved": saved, "read": read} {
+			var got []fault.Warning
+			for _, warning := range of.Warnings {
+				if warning.Code == projects.WarnUnknownGroup {
+					got = append(got, warning)
+				}
+			}
+			if len(got) != 1 || !strings.Contains(got[0].Detail, "a group stuff,") {
+				t.Errorf("%s: %+v", when, got)
+			}
+		}
+	})
+}
