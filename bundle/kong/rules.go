@@ -164,8 +164,8 @@ func ruleFates() []bundle.Fate {
 			How:    "plugin postern-auth, `rules`",
 			Note: "The same calls with keys are refused. Calls with tokens are decided by the groups in the token, " +
 				"and here by the directory. Tokens from before the export have at most 200 groups, those that rules " +
-				"name first: at worst a user who joined the group after the token was issued, or whose rules name more " +
-				"groups than that, is refused.",
+				"name first: at worst a user who joined the group after the token was issued, or whose rules name " +
+				"more groups than that, is refused.",
 			Remedy: "Have such users sign in again at the exported realm, whose tokens have all groups.",
 		},
 		{
