@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"mime"
+	"slices"
 	"strings"
 
 	"postern/core/policy"
@@ -243,13 +244,9 @@ func partAt(parts []part, name string) int {
 	return -1
 }
 
-func withoutPart(parts []part, name string) (out []part) {
-	for _, p := range parts {
-		if p.name != name {
-			out = append(out, p)
-		}
-	}
-	return out
+// withoutPart removes the parts of a name in place: a form may have as many parts as its bytes allow.
+func withoutPart(parts []part, name string) []part {
+	return slices.DeleteFunc(parts, func(p part) bool { return p.name == name })
 }
 
 // setPart gives the first part of a name a value, and adds one if there is none.
