@@ -148,8 +148,11 @@ var loginGuards = map[string]guard{
 		body:   `{"name":"mobile"}`,
 		owner:  201,
 	},
-	"GET /api/v1/app-clients/:client":                      {action: access.LoginRead},
-	"PATCH /api/v1/app-clients/:client":                    {action: access.LoginUpdate, body: `{"branding":{}}`},
+	"GET /api/v1/app-clients/:client": {action: access.LoginRead},
+	"PATCH /api/v1/app-clients/:client": {
+		action: access.LoginUpdate,
+		body:   `{"branding":{"title":"Shop"}}`,
+	},
 	"POST /api/v1/app-clients/:client/freeze":              {action: access.LoginUpdate},
 	"POST /api/v1/app-clients/:client/unfreeze":            {action: access.LoginUpdate, needs: "frozen client"},
 	"POST /api/v1/app-clients/:client/signing-keys/rotate": {action: access.LoginUpdate},
