@@ -91,7 +91,7 @@ var noPage = []string{
 	"credentials_required", "insufficient_scope", "invalid_client", "invalid_grant", "invalid_json", "invalid_scope",
 	"invalid_target", "invalid_token", "token_type_ambiguous", "too_large",
 	"too_many_app_clients", "too_many_approvals", "too_many_providers", "unauthorized_client",
-	"unsupported_grant_type", "user_not_invited",
+	"rotation_pending", "unsupported_grant_type", "user_not_invited",
 }
 
 // TestLanguages_errors checks that every error that a page can show has a German text.
