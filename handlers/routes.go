@@ -77,8 +77,11 @@ func (s *Server) mount(r *gin.Engine) {
 	users.Mount(r)
 }
 
+// RouteList is what Routes returns.
+type RouteList = gin.RoutesInfo
+
 // Routes returns all routes, except HEAD where the route has GET too.
-func (s *Server) Routes() gin.RoutesInfo {
+func (s *Server) Routes() RouteList {
 	router := newRouter()
 	s.mount(router)
 	all := router.Routes()

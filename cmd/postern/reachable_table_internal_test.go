@@ -165,6 +165,7 @@ var reachable = []struct{ operation, command, page string }{
 	{"update-user", "users update", "POST /users/:user"},
 	{"freeze-user", "users freeze", "POST /users/:user/freeze"},
 	{"unfreeze-user", "users unfreeze", "POST /users/:user/unfreeze"},
+	{"create-user-invitation", "users invite", "POST /users/:user/invitation"},
 	{"delete-user", "users delete", "POST /users/:user/delete"},
 	{"list-user-sessions", "users sessions list", "GET /users/:user"},
 	{"end-user-session", "users sessions end", "POST /users/:user/sessions/:session/end"},

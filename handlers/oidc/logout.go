@@ -46,7 +46,7 @@ func (h *Handler) signOut(c *gin.Context, confirmed bool) (web.Answer, error) {
 		h.logLogin(c, out.Refused)
 	}
 	if out.Asks || out.Refused != nil {
-		return h.askSignOut(c, out), nil
+		return h.askSignOut(c, out), nil //nolint:nilerr // the page says why it was refused
 	}
 	if confirmed && asked.Get("answer") == "provider" && out.ProviderURL != "" {
 		return web.Redirect(out.ProviderURL), nil

@@ -66,7 +66,7 @@ type ClaimSet struct {
 // Stated returns the claims of a JSON object, none if it is not one.
 func Stated(object []byte) ClaimSet {
 	reader := json.NewDecoder(bytes.NewReader(object))
-	reader.UseNumber()
+	reader.SetNumberType(json.UnmarshalJSONNumber)
 	var claims map[string]any
 	if reader.Decode(&claims) != nil {
 		return ClaimSet{}

@@ -21,6 +21,7 @@ var tenantPages = map[string]Page{
 	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}",
 		sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
 		and("list-consents", "users consents list {user}"),
+	userRoute + "/invitation": reads("get-user", "users show {user}"),
 	tenantRoute + "/entry": reads("get-entry", "users entry show {tenant}").
 		and("list-approvals", "users approvals list {tenant}", listQuery("created", "value")...),
 	tenantRoute + "/groups": reads("list-groups", "groups list {tenant}", listQuery("name", "-created")...),
