@@ -81,9 +81,9 @@ func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvi
 	return out
 }
 
-// openID sets the addresses of a provider with an issuer of its own. Keycloak reads no discovery document at an import.
-// Those of Auth0 and Keycloak are known; others that were never read are to be looked up by whoever imports (see
-// callbacks.md).
+// openID sets the addresses of a provider with an issuer of its own, because Keycloak doesn't read discovery documents
+// when it imports a realm. The patterns of Auth0 and Keycloak are known. Others are guessed until the document has been
+// read, and callbacks.md lists them.
 func openID(config map[string]any, issuer string, read *snapshot.ProviderEndpoints) {
 	config["issuer"] = issuer
 	config["pkceEnabled"], config["pkceMethod"] = "true", "S256"

@@ -12,7 +12,7 @@ import (
 )
 
 // KeepEndpoints writes what the discovery document of a provider says, if that is new: an export of the project needs
-// the addresses, and asks nobody. A failure is logged: what the caller does is not about exports.
+// the addresses, and sends no requests. A failure is logged, because the sign-in or test goes on without it.
 func (s *Service) KeepEndpoints(ctx context.Context, id string) {
 	tx := s.DB.Read(ctx)
 	row, err := tx.ProviderByID(id)

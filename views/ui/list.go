@@ -117,7 +117,7 @@ func (l List) narrowedTo() string {
 	return text + "."
 }
 
-// ignored says what the address asks for in vain.
+// ignored names the parts of the address that the list can't follow.
 func (l List) ignored() Notice {
 	return Notice{Tone: Warn, Text: "Ignored, because these " + l.Things + " can't be listed that way: " +
 		strings.Join(l.Unknown, ", ") + "."}

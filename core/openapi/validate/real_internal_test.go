@@ -56,8 +56,8 @@ func realFiles(t *testing.T) []string {
 	return files
 }
 
-// Requests that are made of the documents of real services match them, and stop to match when a part is
-// replaced by one of another type.
+// Requests that are made of the documents of real services match them, and no longer match when a
+// part is replaced by one of another type.
 func TestRealDocuments(t *testing.T) {
 	total := sampled{}
 	for _, file := range realFiles(t) {
