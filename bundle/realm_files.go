@@ -127,9 +127,10 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 			}
 		}
 		if guessed != "" {
-			text += "\nThe addresses of these providers in the realm follow a common pattern, because nobody has " +
-				"signed in with them\nyet. Compare the addresses with the provider's " +
-				"`/.well-known/openid-configuration`, and correct them in\n`auth/keycloak-realm.json`:\n\n" + guessed
+			text += "\nThe addresses of these providers in the realm follow a common pattern, because their discovery " +
+				"documents have\nnot been read yet. Test the providers in Postern and export again, or compare the " +
+				"addresses with\n`/.well-known/openid-configuration` of each and correct them in " +
+				"`auth/keycloak-realm.json`:\n\n" + guessed
 		}
 		_, err := io.WriteString(w, text)
 		return err
