@@ -128,8 +128,8 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 		}
 		if guessed != "" {
 			text += "\nThe addresses of these providers in the realm follow a common pattern, because their " +
-				"discovery documents have\nnot been read yet. Test the providers in Postern and export again, or compare the " +
-				"addresses with\n`/.well-known/openid-configuration` of each and correct them in " +
+				"discovery documents have\nnot been read yet. Test the providers in Postern and export again, " +
+				"or compare the addresses with\n`/.well-known/openid-configuration` of each and correct them in " +
 				"`auth/keycloak-realm.json`:\n\n" + guessed
 		}
 		_, err := io.WriteString(w, text)
