@@ -34,7 +34,7 @@ type clientDoc struct {
 }
 
 // ClientsFile returns the name of the file with the settings of a tenant's app clients.
-func ClientsFile(tenant string) string { return "tenants/" + tenant + "/auth/clients.json" }
+func ClientsFile(tenant string) string { return tenantFolder(tenant) + "auth/clients.json" }
 
 func clientsDocOf(clients []snapshot.AppClient) clientsDoc {
 	doc := clientsDoc{Clients: []clientDoc{}}

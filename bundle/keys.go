@@ -51,7 +51,7 @@ type keyDoc struct {
 const keysMintDoc = "| `minted_sha256` | of the new key in `minted.csv`; only rows of active keys have it |\n"
 
 // KeysFile returns the name of the file of a tenant's key rows.
-func KeysFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/keys.jsonl" }
+func KeysFile(t snapshot.Tenant) string { return tenantFolder(t.Name) + "keys/keys.jsonl" }
 
 func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 	doc := keysDoc

@@ -56,7 +56,7 @@ type refusedUser struct {
 }
 
 // IssuersFile returns the name of the file with a tenant's issuers.
-func IssuersFile(tenant string) string { return "tenants/" + tenant + "/auth/issuers.json" }
+func IssuersFile(tenant string) string { return tenantFolder(tenant) + "auth/issuers.json" }
 
 // login returns the files about hosted login; none if the project has no app clients.
 func (b *Build) login() []Part {

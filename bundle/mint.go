@@ -89,7 +89,7 @@ func (s *keystream) Read(p []byte) (int, error) {
 const mintedHead = "key_id,owner,environment,description,expires_at,key"
 
 // mintedFile returns the name of the file of a tenant's new keys.
-func mintedFile(t snapshot.Tenant) string { return "tenants/" + t.Name + "/keys/minted.csv" }
+func mintedFile(t snapshot.Tenant) string { return tenantFolder(t.Name) + "keys/minted.csv" }
 
 func (b *Build) mintedRows(tenant snapshot.Tenant) Part {
 	name := mintedFile(tenant)
@@ -158,7 +158,7 @@ The new keys do not work on the hosted proxy.
 
 func (b *Build) mintNotice(tenant snapshot.Tenant) Part {
 	return Part{
-		Name: "tenants/" + tenant.Name + "/keys/" + noticeName,
+		Name: tenantFolder(tenant.Name) + "keys/" + noticeName,
 		Doc:  "What to do with `minted.csv`.\n",
 		Write: func(_ context.Context, w io.Writer) error {
 			_, err := io.WriteString(w, noticeHead+b.target.NewKeys)

@@ -81,13 +81,13 @@ type consentDoc struct {
 }
 
 // UsersFile returns the name of the file of a tenant's users.
-func UsersFile(tenant string) string { return "tenants/" + tenant + "/users/users.jsonl" }
+func UsersFile(tenant string) string { return tenantFolder(tenant) + "users/users.jsonl" }
 
 // GroupsFile returns the name of the file of a tenant's groups.
-func GroupsFile(tenant string) string { return "tenants/" + tenant + "/users/groups.json" }
+func GroupsFile(tenant string) string { return tenantFolder(tenant) + "users/groups.json" }
 
 // EntryFile returns the name of the file that says who may join a tenant.
-func EntryFile(tenant string) string { return "tenants/" + tenant + "/users/entry.json" }
+func EntryFile(tenant string) string { return tenantFolder(tenant) + "users/entry.json" }
 
 // HasPeople reports whether this export has files about the people of a tenant.
 func (b *Build) HasPeople(t snapshot.Tenant) bool {

@@ -36,7 +36,7 @@ type mappingDoc struct {
 }
 
 // ProvidersFile returns the name of the file with a tenant's identity providers.
-func ProvidersFile(tenant string) string { return "tenants/" + tenant + "/auth/providers.json" }
+func ProvidersFile(tenant string) string { return tenantFolder(tenant) + "auth/providers.json" }
 
 func providersDocOf(clients []snapshot.AppClient) providersDoc {
 	doc := providersDoc{Providers: []providerDoc{}}

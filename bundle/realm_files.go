@@ -20,7 +20,7 @@ func RealmUsersFile(n int) string { return fmt.Sprintf("auth/keycloak-users-%d.j
 
 // CallbacksFile returns the name of the file with the addresses that a tenant's providers
 // send browsers back to.
-func CallbacksFile(tenant string) string { return "tenants/" + tenant + "/auth/callbacks.md" }
+func CallbacksFile(tenant string) string { return tenantFolder(tenant) + "auth/callbacks.md" }
 
 // Realm returns what the realm is made of.
 func (b *Build) Realm(ctx context.Context, part string) realm.Source {

@@ -11,7 +11,7 @@ import (
 )
 
 // SCIMFolder returns the folder of a tenant's files for SCIM receivers.
-func SCIMFolder(tenant string) string { return "tenants/" + tenant + "/users/scim/" }
+func SCIMFolder(tenant string) string { return tenantFolder(tenant) + "users/scim/" }
 
 // bulkFile returns the name of a bulk request, counted from 0.
 func bulkFile(tenant string, n int) string {

@@ -40,7 +40,7 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 		return problem(manifestFile, "format %q is neither %s nor %s", options.Format, FormatData, FormatGateway)
 	}
 	for _, t := range config.Tenants {
-		folder := "tenants/" + t.Name + "/keys/"
+		folder := tenantFolder(t.Name) + "keys/"
 		switch options.Keys {
 		case KeysNone:
 		case KeysHashes:
