@@ -52,13 +52,17 @@ func (a *App) probed(ctx context.Context) (says string, err error) {
 	return a.ready(ctx)
 }
 
-// gatewayReady checks the gateway's readiness. The gateway stays ready while the database is
-// unreachable, or all replicas would be taken out of service at once.
+// gatewayReady checks the gateway's readiness. Unless --gateway-stale-after says otherwise, the gateway stays ready while
+// the database is unreachable, or all replicas would be taken out of service at once.
 func (a *App) gatewayReady(context.Context) (says string, err error) {
+	age, limit := a.feed.Age(), a.Config.GatewayStaleAfter
 	switch {
 	case a.stopping.Load():
 		return "stopping", handlers.ErrStopping
-	case a.feed.Age() > lateAfter:
+	case limit > 0 && age > limit:
+		err := fmt.Errorf("the gateway's state is %s old, more than --gateway-stale-after", age.Round(time.Second))
+		return a.degraded("changes cannot be followed"), err
+	case age > lateAfter:
 		return a.degraded("changes cannot be followed"), nil
 	}
 	return a.alarm(), nil

@@ -56,6 +56,23 @@ func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 	wantReady(t, p.URL, http.StatusOK, "ready")
 }
 
+// A gateway that alone is cut off leaves the balancer if the operator wants that, and serves its calls all the same.
+func TestReadinessOfAStaleGateway(t *testing.T) {
+	t.Parallel()
+	database := testkit.Postgres(t)
+	relay := testkit.NewRelay(t, database)
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), "POSTERN_GATEWAY_STALE_AFTER=1s")
+	proxy := newProxy(t, p.URL)
+	address := proxy.Project.Environments[0].URL + "/hello"
+	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
+	wantReady(t, p.Gateway, http.StatusOK, "ready")
+	relay.Hang()
+	wantReady(t, p.Gateway, http.StatusServiceUnavailable, "degraded: changes cannot be followed")
+	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
+	relay.Resume()
+	wantReady(t, p.Gateway, http.StatusOK, "ready")
+}
+
 // stored waits until the gateway's state on disk is newer than what was there before,
 // and returns it.
 func stored(t *testing.T, data string, before []byte) []byte {

@@ -29,12 +29,13 @@ type Config struct {
 	SecretsKey          Secret // key-encryption keys, the first in use; "" for those of SecretsKeyFile
 	MetricsToken        Secret // required to read /metrics; "": only callers on this machine can
 	Blob                Blob
-	RedisURL            Secret // "" for counters in memory
-	RedisFailsOpen      bool   // while Redis is down each replica counts by itself
-	PublicURL           string // of the control plane for browsers, without a trailing slash
-	GatewayURL          string // of the gateway's bare domain for callers, without a trailing slash
-	GatewayDomain       string // the bare domain; <project>.<domain> addresses a project
-	DNSServer           string // host:port that TXT records are looked up at; "" for the system's
+	RedisURL            Secret        // "" for counters in memory
+	RedisFailsOpen      bool          // while Redis is down each replica counts by itself
+	PublicURL           string        // of the control plane for browsers, without a trailing slash
+	GatewayURL          string        // of the gateway's bare domain for callers, without a trailing slash
+	GatewayStaleAfter   time.Duration // age of the gateway's state at which its /readyz answers 503; 0 for none
+	GatewayDomain       string        // the bare domain; <project>.<domain> addresses a project
+	DNSServer           string        // host:port that TXT records are looked up at; "" for the system's
 	GatewayTLS          KeyPair
 	GatewayTLSDir       string // with the certificates of custom host names, "" for none
 	ACME                ACME
@@ -310,6 +311,10 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 	}
 	if c.Drain < 0 {
 		report("--drain", "%s is less than nothing; 0s takes no further calls", c.Drain)
+	}
+	if c.GatewayStaleAfter < 0 {
+		report("--gateway-stale-after", "%s is less than nothing; 0s means that the gateway stays ready",
+			c.GatewayStaleAfter)
 	}
 	if c.ShutdownTimeout < 0 {
 		report("--shutdown-timeout", "%s is less than nothing; 0s cuts calls off at once", c.ShutdownTimeout)

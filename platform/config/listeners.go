@@ -166,6 +166,13 @@ func limitSettings() []setting {
 			number(func(c *Config) *int { return &c.ControlMaxConnsFrom }),
 		},
 		{
+			"gateway-stale-after",
+			"0s",
+			"age of the gateway's state, such as 1m, at which its /readyz answers 503, so that the load balancer " +
+				"prefers replicas that know of revoked keys; calls are served all the same; 0s means never",
+			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
+		},
+		{
 			"drain",
 			"5s",
 			"how long calls are still accepted after SIGTERM, while /readyz answers 503; Ctrl-C skips it",
