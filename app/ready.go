@@ -52,8 +52,8 @@ func (a *App) probed(ctx context.Context) (says string, err error) {
 	return a.ready(ctx)
 }
 
-// gatewayReady checks the gateway's readiness. Unless --gateway-stale-after says otherwise, the gateway stays ready while
-// the database is unreachable, or all replicas would be taken out of service at once.
+// gatewayReady checks the gateway's readiness. Unless --gateway-stale-after says otherwise, the gateway stays
+// ready while the database is unreachable, or all replicas would be taken out of service at once.
 func (a *App) gatewayReady(context.Context) (says string, err error) {
 	age, limit := a.feed.Age(), a.Config.GatewayStaleAfter
 	switch {

@@ -125,8 +125,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// tenantFolder returns the folder of a tenant's files, with a slash at its end. A name that Windows keeps for a device gets
-// an underscore, which no tenant's name has, so two tenants never share a folder.
+// tenantFolder returns the folder of a tenant's files, with a slash at its end. A name that Windows keeps for
+// a device gets an underscore, which no tenant's name has, so two tenants never share a folder.
 func tenantFolder(tenant string) string {
 	if reservedName(tenant) {
 		tenant += "_"

@@ -268,7 +268,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// tenantName returns a name that one tenant of the team has. The first projects have names that Windows keeps for devices.
+// tenantName returns a name that one tenant of the team has. The first projects have names that Windows keeps
+// for devices.
 func tenantName(name string, seed, n int) string {
 	if reserved := []string{"aux", "con", "nul", "prn", "com1", "lpt9"}; n == 1 && seed < len(reserved) {
 		return reserved[seed]
