@@ -74,14 +74,14 @@ func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) erro
 	if err != nil {
 		return err
 	}
-	pending := false
+	var lag migrations.Lag
 	if err = db.CheckSchema(ctx); err == nil {
-		pending, err = migrations.Behind(ctx, db.SQL(), db.Dialect())
+		lag, err = migrations.Behind(ctx, db.SQL(), db.Dialect())
 	}
 	switch {
 	case err != nil:
 		err = explain(c, "cannot read the database", err)
-	case pending:
+	case lag != migrations.LacksNothing:
 		err = errors.New("the database's schema is not up to date: run `postern migrate` on it first")
 	default:
 		err = work(db)

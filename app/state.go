@@ -28,6 +28,9 @@ func openState(ctx context.Context, c config.Config) (*state, error) {
 		return nil, err
 	}
 	s := &state{release: func() error { return nil }}
+	if err := refuseEmptied(c); err != nil {
+		return nil, err
+	}
 	if c.DatabaseURL == "" {
 		var err error
 		if s.release, s.sole, err = lock(c.DataDir); err != nil {
@@ -51,7 +54,17 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 	if err != nil {
 		return 0, 0, err
 	}
-	ours, rivers, err = migrate(ctx, c, db, log)
+	may, err := db.MayMigrate(ctx)
+	switch {
+	case err != nil:
+		err = explain(c, "cannot read the database's schema", err)
+	case !may:
+		err = errors.New("cannot change the database's schema: the role of --database-url neither owns the tables nor may " +
+			"create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` to this role if the " +
+			"database is empty")
+	default:
+		ours, rivers, err = migrate(ctx, c, db, log)
+	}
 	return ours, rivers, errors.Join(err, db.Close())
 }
 
@@ -63,7 +76,27 @@ func makeDataDir(c config.Config) error {
 	return nil
 }
 
+// refuseEmptied refuses a SQLite file that was emptied: a start would take it for a new installation, and the
+// next backup would replace what is left of the old one.
+func refuseEmptied(c config.Config) error {
+	if c.DatabaseURL != "" {
+		return nil
+	}
+	file, err := os.Stat(c.SQLitePath())
+	if err != nil || file.Size() > 0 {
+		return nil //nolint:nilerr // opening it says what is wrong
+	}
+	if _, err := os.Stat(c.SecretsKeyFile()); err != nil {
+		return nil //nolint:nilerr // nothing was stored here yet
+	}
+	return fmt.Errorf("%s is empty, and %s belongs to a database that was in use: put a backup in its place with "+
+		"`postern restore`, or delete the empty file to begin anew", c.SQLitePath(), c.SecretsKeyFile())
+}
+
 func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {
+	if err := refuseEmptied(c); err != nil {
+		return nil, err
+	}
 	db, err := models.OpenWith(ctx, databaseOptions(c))
 	if err == nil {
 		return db, nil
@@ -107,6 +140,8 @@ func explain(c config.Config, what string, cause error) error {
 	switch {
 	case newer:
 		return unknown
+	case errors.Is(cause, models.ErrEmpty):
+		fix = "run `postern migrate` as a role that may create tables, which `GRANT CREATE ON SCHEMA public` allows"
 	case errors.Is(cause, models.ErrBehind):
 		fix = "run `postern migrate` as the owner of its tables, or start a process with the role control or worker " +
 			"that may change them"

@@ -133,3 +133,28 @@ func seal(t *testing.T, c config.Config, key secrets.Secret) {
 		t.Fatal(err)
 	}
 }
+
+// A database file that was emptied is not taken for a new installation.
+func TestNew_emptiedDatabase(t *testing.T) {
+	c := settings(t.TempDir(), "")
+	started(t, c)
+	if err := os.Truncate(c.SQLitePath(), 0); err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	for name, refused := range map[string]func() error{
+		"serve":   func() error { _, err := app.New(t.Context(), c, "test", quiet); return err },
+		"migrate": func() error { _, _, err := app.Migrate(t.Context(), c, quiet); return err },
+	} {
+		if err := refused(); err == nil || !strings.Contains(err.Error(), "is empty, and ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if file, err := os.Stat(c.SQLitePath()); err != nil || file.Size() != 0 {
+		t.Errorf("the file was changed: %v, %v", file, err)
+	}
+	if err := os.Remove(c.SecretsKeyFile()); err != nil {
+		t.Fatal(err)
+	}
+	started(t, c)
+}

@@ -56,7 +56,12 @@ func newDatabaseRoles(t *testing.T) databaseRoles {
 	d.owner, d.control = address("owner"), address("control")
 	d.gateway, d.worker = address("gateway"), address("worker")
 	execute(t, d.superuser, fmt.Sprintf(
-		"CREATE ROLE postern_owner LOGIN PASSWORD '%s'; GRANT CREATE ON SCHEMA public TO postern_owner", password))
+		"CREATE ROLE postern_owner LOGIN PASSWORD '%s'", password))
+	out, err := tryMigrate(t, d.owner)
+	if err == nil || !strings.Contains(string(out), "GRANT CREATE ON SCHEMA public") {
+		t.Errorf("a role that may not create tables: %v\n%s", err, out)
+	}
+	execute(t, d.superuser, "GRANT CREATE ON SCHEMA public TO postern_owner")
 	migrate(t, d.owner)
 	text, err := os.ReadFile(rolesFile)
 	if err != nil {
@@ -93,11 +98,16 @@ func tryExecute(t *testing.T, databaseURL, statements string) error {
 
 func migrate(t *testing.T, databaseURL string) {
 	t.Helper()
-	command := exec.Command(harness.Program(t), "migrate", "--data-dir", t.TempDir())
-	command.Env = append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL)
-	if out, err := command.CombinedOutput(); err != nil {
+	if out, err := tryMigrate(t, databaseURL); err != nil {
 		t.Fatalf("postern migrate: %v\n%s", err, out)
 	}
+}
+
+func tryMigrate(t *testing.T, databaseURL string) (out []byte, err error) {
+	t.Helper()
+	command := exec.Command(harness.Program(t), "migrate", "--data-dir", t.TempDir())
+	command.Env = append(os.Environ(), "POSTERN_DATABASE_URL="+databaseURL)
+	return command.CombinedOutput()
 }
 
 // TestDatabaseRoles runs each role of the server as the role of PostgreSQL that is documented
@@ -204,11 +214,27 @@ func TestDatabaseRoles(t *testing.T) {
 func refuseSchemas(t *testing.T, database databaseRoles) {
 	t.Helper()
 	const lacksSelect, behind = "deploy/postgresql/roles.sql", "run `postern migrate` as the owner of its tables"
+	wantRefused(t, "control", emptyFor(t, database.control), "the database has none of Postern's tables yet")
 	execute(t, database.superuser, "REVOKE SELECT ON versions FROM postern_gateway")
 	wantRefused(t, "gateway", database.gateway, lacksSelect)
 	execute(t, database.superuser, "DELETE FROM goose_db_version WHERE version_id > 0")
 	wantRefused(t, "control", database.control, behind)
 	wantRefused(t, "worker", database.worker, behind)
+}
+
+// emptyFor returns the address of an empty database for the role of another address.
+func emptyFor(t *testing.T, databaseURL string) string {
+	t.Helper()
+	empty, err := url.Parse(testkit.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	role, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty.User = role.User
+	return empty.String()
 }
 
 // rememberOwner has a gateway remember the owner of an order, and refuse it to others.
@@ -373,5 +399,5 @@ func wantRefused(t *testing.T, role, database, says string) {
 // A gateway never creates the schema, whatever its role may do.
 func TestGatewayOfAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
-	wantRefused(t, "gateway", testkit.Postgres(t), "run `postern migrate` as the owner of its tables")
+	wantRefused(t, "gateway", testkit.Postgres(t), "the database has none of Postern's tables yet")
 }

@@ -59,6 +59,7 @@ func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 
 // schema is the schema version recorded in the database; fields are 0 if not recorded.
 type schema struct {
+	recorded                 bool // there is a record of the steps that were applied
 	applied, version, oldest int64
 	digest                   sql.NullString // "" while steps are being applied
 }
@@ -75,13 +76,13 @@ func schemaOf(ctx context.Context, db *sql.DB, dialect Dialect) (s schema, err e
 		newestStep = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
 		recorded   = "SELECT version, oldest, digest FROM schema_compatibility"
 	)
-	var found bool
-	if err := db.QueryRowContext(ctx, hasVersions).Scan(&found); err != nil || !found {
+	if err := db.QueryRowContext(ctx, hasVersions).Scan(&s.recorded); err != nil || !s.recorded {
 		return s, err
 	}
 	if err := db.QueryRowContext(ctx, newestStep).Scan(&s.applied); err != nil {
 		return s, err
 	}
+	var found bool
 	if err := db.QueryRowContext(ctx, hasDigest).Scan(&found); err != nil || !found {
 		return s, err
 	}
@@ -106,18 +107,33 @@ func digestOf(steps []*goose.Source, dialect Dialect, last int64) (string, error
 
 var insignificant = regexp.MustCompile(`--.*|\s+`)
 
-// Behind reports whether the database lacks a step of ours. It changes nothing, so that a
-// role that may not change the schema can ask.
-func Behind(ctx context.Context, db *sql.DB, dialect Dialect) (bool, error) {
+// Lag is what a database lacks of this program's schema.
+type Lag int
+
+// What a database can lack.
+const (
+	LacksNothing Lag = iota
+	LacksSteps       // some steps of ours
+	LacksAll         // the record of steps too: nothing was ever stored in it
+)
+
+// Behind returns what the database lacks. It changes nothing, so that a role that may not
+// change the schema can ask.
+func Behind(ctx context.Context, db *sql.DB, dialect Dialect) (Lag, error) {
 	provider, err := newProvider(db, dialect, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	s, err := schemaOf(ctx, db, dialect)
-	if err != nil {
-		return false, fmt.Errorf("migrations: read the schema's version: %w", err)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("migrations: read the schema's version: %w", err)
+	case !s.recorded:
+		return LacksAll, nil
+	case s.applied < newest(provider.ListSources()):
+		return LacksSteps, nil
 	}
-	return s.applied < newest(provider.ListSources()), nil
+	return LacksNothing, nil
 }
 
 // MayMigrate reports whether the role of the connection may change the schema: it owns its

@@ -187,20 +187,28 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 // apply them.
 var ErrBehind = errors.New("the schema lacks steps")
 
-// UseSchema is Migrate for a process that may not migrate: it returns ErrBehind or a
+// ErrEmpty is ErrBehind where the database has none of our tables.
+var ErrEmpty = errors.New("the database has none of Postern's tables yet")
+
+// UseSchema is Migrate for a process that may not migrate: it returns ErrEmpty, ErrBehind or a
 // migrations.UnknownSchemaError unless this program can use the schema as it is.
 func (d *DB) UseSchema(ctx context.Context) error {
 	if err := d.CheckSchema(ctx); err != nil {
 		return err
 	}
-	behind, err := migrations.Behind(ctx, pool(d.read), d.dialect)
-	if err == nil && behind {
-		err = ErrBehind
+	lag, err := migrations.Behind(ctx, pool(d.read), d.dialect)
+	switch {
+	case err != nil:
+		return err
+	case lag == migrations.LacksAll:
+		return ErrEmpty
+	case lag == migrations.LacksSteps:
+		return ErrBehind
 	}
-	if err == nil && d.server != nil {
+	if d.server != nil {
 		d.server.complete.Store(true)
 	}
-	return err
+	return nil
 }
 
 // MayMigrate reports whether the role that the database was opened with may migrate it.

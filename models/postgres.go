@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -104,6 +105,10 @@ type limits struct {
 }
 
 func newServer(databaseURL string, deadlines Deadlines) (*server, error) {
+	if endsEarly(databaseURL) {
+		return nil, errors.New("the user name or password in the address has a character that must be escaped: write " +
+			"@ as %40, / as %2F, ? as %3F and # as %23")
+	}
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
 		return nil, hideURL(err)
@@ -239,6 +244,14 @@ func (s *server) bulkLimits() limits {
 // long: while a change of a table waits for an export that reads it, everything
 // else waits behind the change. Migrate tries again.
 func (s *server) migrationLimits() limits { return limits{lock: s.deadlines.Lock} }
+
+// endsEarly reports whether the password of a connection string may end at one of its own characters. What
+// follows would be taken for the host or the database, which errors name.
+func endsEarly(databaseURL string) bool {
+	_, rest, _ := strings.Cut(databaseURL, "://")
+	user, rest, found := strings.Cut(rest, "@")
+	return found && (strings.ContainsAny(user, "/?#") || strings.Contains(rest, "@"))
+}
 
 // hideURL keeps the password of a connection string out of error texts; the
 // driver repeats the string when it cannot parse it.

@@ -18,7 +18,7 @@ import (
 var errBroken = errors.New("the audit log is not what was recorded")
 
 func newAuditVerify(t terminal) *cobra.Command {
-	var head, dataDir, databaseURL string
+	var head string
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify that the audit log was not changed",
@@ -27,20 +27,20 @@ reordered. Each entry holds a hash of itself and of the hash before it; the last
 hash is the head of the log. Keep the head: with --head, a later verification also
 detects a log that was rewritten as a whole.
 
-With --data-dir or --database-url, the command opens the server's database and
-verifies the logs of all teams.`,
+With --data-dir or --database-url, or in a shell with the server's settings
+(POSTERN_DATA_DIR, POSTERN_DATABASE_URL), the command opens the server's database
+and verifies the logs of all teams. --server asks a server all the same.`,
 		Example: `  postern audit verify
   postern audit verify --head 42:9f86d0…
   postern audit verify --data-dir ./data`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if c.Flags().Changed("data-dir") || c.Flags().Changed("database-url") {
-				if head != "" || c.Flags().Changed("team") {
-					return usageError{
-						"--head and --team are for a server's answer; the database has the logs of all teams",
-					}
-				}
-				return verifyDatabase(c, t, dataDir, databaseURL)
+			onDatabase, err := verifiesDatabase(t, c)
+			if err != nil {
+				return err
+			}
+			if onDatabase {
+				return verifyDatabase(c, t)
 			}
 			verdict, err := onTeam(c, t, "", func(ctx context.Context, api caller) (client.AuditVerdict, error) {
 				return api.VerifyAudit(ctx, c.Flag("team").Value.String(), head)
@@ -55,11 +55,28 @@ verifies the logs of all teams.`,
 	flags.SortFlags = false
 	flags.String("team", "", "of this team, by id; installation, for operators, selects entries without a team")
 	flags.StringVar(&head, "head", "", "head of an earlier verification, through which the log has to lead")
-	flags.StringVar(&dataDir, "data-dir", "", "verify the SQLite database in this directory")
-	flags.StringVar(&databaseURL, "database-url", "", "verify the PostgreSQL database at this postgres:// address")
+	flags.String("data-dir", "", "verify the SQLite database in this directory (POSTERN_DATA_DIR)")
+	flags.String("database-url", "", "verify the PostgreSQL database at this address (POSTERN_DATABASE_URL)")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
+}
+
+// verifiesDatabase reports whether the logs are read from the database: flags name it, or the shell has the
+// settings of a server and no flag is about a server's answer.
+func verifiesDatabase(t terminal, c *cobra.Command) (bool, error) {
+	changed := c.Flags().Changed
+	asksServer := changed("head") || changed("team")
+	if changed("data-dir") || changed("database-url") {
+		if asksServer {
+			return false, usageError{
+				"--head and --team are for a server's answer; the database has the logs of all teams",
+			}
+		}
+		return true, nil
+	}
+	here := t.variable("POSTERN_DATA_DIR") != "" || t.variable("POSTERN_DATABASE_URL") != ""
+	return here && !asksServer && !changed("server"), nil
 }
 
 // databaseSettings returns the server's settings for the one database that the flags
@@ -78,8 +95,8 @@ func databaseSettings(t terminal, dataDir, databaseURL string) (config.Config, e
 	return config.Load(flags, t.environ)
 }
 
-func verifyDatabase(c *cobra.Command, t terminal, dataDir, databaseURL string) error {
-	settings, err := databaseSettings(t, dataDir, databaseURL)
+func verifyDatabase(c *cobra.Command, t terminal) error {
+	settings, err := namedDatabase(t, c)
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ var vague = []string{
 }
 
 // maxLines is the first number of lines that is too many for one source file.
-const maxLines = 400
+const maxLines = 500
 
 // maxColumns is how wide a line may be, with a tab as tabColumns of them. These
 // may be wider: a line with a struct tag in Go, a single attribute and the path of an

@@ -170,8 +170,8 @@ var fileCases = map[string]treeCase{
 	"vague package":  {importing("service/keys/util/a.go"), `the name "util" does not say`},
 	"vague file":     {importing("service/keys/helpers_test.go"), `the name "helpers_test" does not say`},
 	"too long": {
-		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Lines: 400}),
-		"400 lines; a file stays under 400",
+		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Lines: 500}),
+		"500 lines; a file stays under 500",
 	},
 	"long enough":         {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Lines: 399}), ""},
 	"long, but generated": {oneFile(File{Path: "views/a_templ.go", Lines: 900, Generated: true}), ""},
