@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"postern/models"
 	"postern/platform/traces"
 )
 
@@ -19,7 +20,7 @@ const (
 	maxLogText  = 2 << 10  // bytes of a message or of an attribute's text
 	maxLogStack = 16 << 10 // bytes of a stack trace
 
-	logEvery    = time.Second // between two lines with one message about one source
+	logEvery    = time.Second // between two lines with one message about one source, or about one outage
 	logsPerTime = 10          // lines in logEvery with one message about all sources
 	maxSources  = 4096        // that are counted separately
 )
@@ -32,10 +33,13 @@ var (
 	stackAttributes   = []string{"stack", "trace"}
 )
 
+// componentAttribute names a part that logs what the database does to it, as a text: the job queue.
+const componentAttribute = "component"
+
 const traceAttribute = "trace_id"
 
 // boundedLog is a slog.Handler that cuts long texts and drops lines if there are too many
-// about one source, or caused by callers. The next such line has the number of those
+// about one source, caused by callers, or due to one outage of the database. The next such line has the number of those
 // dropped. Lines below Info are not dropped: an operator has enabled them. A line that is
 // logged with the context of a recorded trace has its id.
 type boundedLog struct {
@@ -43,6 +47,7 @@ type boundedLog struct {
 	source string // from WithAttrs, "" for none
 	traced bool   // its lines have the id of a trace already
 	caused bool   // by a request of a caller
+	outage bool   // due to the database
 	rates  *logRates
 }
 
@@ -63,8 +68,8 @@ func (b boundedLog) Handle(ctx context.Context, record slog.Record) error {
 	if span := traces.Of(ctx); span != nil && !b.traced {
 		out.AddAttrs(slog.String(traceAttribute, span.TraceID()))
 	}
-	if record.Level >= slog.LevelInfo && (b.source != "" || b.caused) {
-		suppressed, due := b.rates.due(record.Message, b.source)
+	if record.Level >= slog.LevelInfo && (b.source != "" || b.caused || b.outage) {
+		suppressed, due := b.due(record.Message)
 		if !due {
 			return nil
 		}
@@ -73,6 +78,13 @@ func (b boundedLog) Handle(ctx context.Context, record slog.Record) error {
 		}
 	}
 	return b.under.Handle(ctx, out)
+}
+
+func (b *boundedLog) due(message string) (suppressed int, ok bool) {
+	if b.outage {
+		return b.rates.dueInOutage()
+	}
+	return b.rates.due(message, b.source)
 }
 
 // WithAttrs implements slog.Handler.
@@ -99,6 +111,11 @@ func (b *boundedLog) noteSource(a slog.Attr) {
 		b.source = cut(a.Value.String(), maxLogText)
 	case slices.Contains(requestAttributes, a.Key):
 		b.caused = true
+	case a.Key == componentAttribute:
+		b.outage = true
+	}
+	if err, ok := a.Value.Any().(error); ok && models.Unavailable(err) {
+		b.outage = true
 	}
 }
 
@@ -145,6 +162,7 @@ type logRates struct {
 	now func() time.Time
 
 	mu       sync.Mutex
+	outage   logRate
 	messages map[string]*logRate
 	sources  map[[2]string]*logRate
 }
@@ -154,6 +172,13 @@ type logRate struct {
 	since      time.Time
 	written    int
 	suppressed int
+}
+
+// dueInOutage is due for lines that an outage of the database causes, which every part notices.
+func (r *logRates) dueInOutage() (suppressed int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.outage.pass(r.now(), 1)
 }
 
 // due reports whether a line may be written, and how many like it were dropped before.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"postern/platform/traces"
 	"postern/testkit/collector"
 )
@@ -106,5 +108,36 @@ func TestBoundedLog_Trace(t *testing.T) {
 		if got := strings.Count(lines[i], "trace_id="); got != want {
 			t.Errorf("%d ids of traces, want %d: %s", got, want, lines[i])
 		}
+	}
+}
+
+// An outage of the database is noticed by every part, and logged once a second by all of them together.
+func TestBoundedLog_Outage(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Now()
+	log := newBoundedLog(&out, &now)
+	down := fmt.Errorf("open: %w", &pgconn.ConnectError{Config: &pgconn.Config{}})
+	queue := log.With("component", "job queue")
+	write := func() {
+		for range 10 {
+			log.Warn("changes cannot be followed", "error", down)
+			log.Error("the database does not answer", "request", "req_1", "error", down)
+			log.With("issuer", "a").Warn("an issuer's keys cannot be read", "error", down)
+			queue.Error("Producer: Error fetching jobs", "err", "connection refused")
+		}
+	}
+	write()
+	if n := strings.Count(out.String(), "\n"); n != 1 {
+		t.Errorf("%d lines in a second, want 1:\n%s", n, &out)
+	}
+	log.Warn("the disk is full", "error", errors.New("no space left on device"))
+	if n := strings.Count(out.String(), "\n"); n != 2 {
+		t.Errorf("a line about something else is left out:\n%s", &out)
+	}
+	out.Reset()
+	now = now.Add(logEvery)
+	write()
+	if n := strings.Count(out.String(), "\n"); n != 1 || !strings.Contains(out.String(), "suppressed=39") {
+		t.Errorf("%d lines a second later, want one that counts 39:\n%s", n, &out)
 	}
 }

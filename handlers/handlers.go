@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
@@ -56,6 +57,8 @@ type Server struct {
 	Ready        Readiness   // of the control plane
 	GatewayReady Readiness   // of the gateway, which can serve while the database is away
 	Roles        string      // of this process, for /readyz
+
+	unready, gatewayUnready atomic.Bool // since the last probe
 }
 
 // Handler returns the control plane's HTTP handler. It panics if a route is declared

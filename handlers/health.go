@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"postern/handlers/web"
@@ -26,7 +27,7 @@ func (s *Server) Probes() http.Handler {
 		case "/healthz":
 			s.health(w, r)
 		case "/readyz":
-			s.readiness(w, r, s.GatewayReady)
+			s.readiness(w, r, s.GatewayReady, &s.gatewayUnready)
 		case "/metrics":
 			s.showMetrics(w, r)
 		default:
@@ -56,14 +57,18 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readiness answers 503 if requests should go to another replica. A problem of a single
-// project does not make the replica unready, but is noted.
-func (s *Server) readiness(w http.ResponseWriter, r *http.Request, ready Readiness) {
+// project does not make the replica unready, but is noted. What changes is logged: probes
+// come every second, from several places.
+func (s *Server) readiness(w http.ResponseWriter, r *http.Request, ready Readiness, unready *atomic.Bool) {
 	note, err := ready(r.Context())
 	if err == nil {
+		if unready.Swap(false) {
+			s.Log.Info("ready again")
+		}
 		writeLines(w, http.StatusOK, withNote("ready", ", but ", note), "roles: "+s.Roles)
 		return
 	}
-	if !errors.Is(err, ErrStopping) {
+	if !errors.Is(err, ErrStopping) && !unready.Swap(true) {
 		s.Log.Warn("not ready", "error", err)
 	}
 	writeLines(w, http.StatusServiceUnavailable, withNote("not ready", ": ", note), "roles: "+s.Roles)

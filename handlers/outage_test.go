@@ -78,30 +78,6 @@ func TestPostgresOutage_answers(t *testing.T) {
 	}
 }
 
-func TestPostgresOutage_loggedOnceASecond(t *testing.T) {
-	t.Parallel()
-	database := state.Postgres(t)
-	relay := testkit.NewRelay(t, database)
-	key := workspaceKey(t, controlplane.NewServer(t, openWithin(t, database, models.Deadlines{})).Handler())
-	server := controlplane.NewServer(t, openWithin(t, relay.Through(t, database), impatient))
-	lines := &controlplane.LogBuffer{}
-	server.Log = slog.New(slog.NewTextHandler(lines, nil))
-	handler := server.Handler()
-	relay.Refuse()
-	began := time.Now()
-	const requests = 200
-	for range requests {
-		got := controlplane.Call(t, handler, http.MethodGet, "/api/v1/projects", key, "")
-		if got.Status != http.StatusServiceUnavailable {
-			t.Fatalf("%d %v", got.Status, got.Body)
-		}
-	}
-	seconds := int(time.Since(began)/time.Second) + 1
-	if n := strings.Count(lines.String(), `msg="the database does not answer"`); n < 1 || n > seconds {
-		t.Errorf("%d lines for %d requests in %d s:\n%s", n, requests, seconds, lines)
-	}
-}
-
 // impatient deadlines end an outage soon. A busy machine may miss them without one.
 var impatient = models.Deadlines{
 	Statement: time.Second, Lock: 500 * time.Millisecond, Idle: 400 * time.Millisecond,

@@ -29,7 +29,7 @@ func (s *Server) mount(r *gin.Engine) {
 	})
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // load balancers use either
 		r.Handle(method, "/healthz", gin.WrapF(s.health))
-		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready) })
+		r.Handle(method, "/readyz", func(c *gin.Context) { s.readiness(c.Writer, c.Request, s.Ready, &s.unready) })
 	}
 	r.GET("/metrics", gin.WrapF(s.showMetrics))
 

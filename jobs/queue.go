@@ -24,7 +24,7 @@ type Queue struct {
 // NewQueue returns a queue in db. It does not use the database yet.
 func NewQueue(db *models.DB, deliveries Schedule, log *slog.Logger) (*Queue, error) {
 	client, err := river.NewClient(driver(db), &river.Config{
-		Logger:     log,
+		Logger:     log.With("component", "job queue"),
 		Middleware: []rivertype.Middleware{&queuedBy{}},
 	})
 	if err != nil {

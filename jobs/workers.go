@@ -57,7 +57,7 @@ func NewWorkers(o Options, registrations ...Registration) (*Workers, error) {
 	stopping := new(atomic.Bool)
 	client, err := river.NewClient(driver(db), &river.Config{
 		ID:                rescuer.id,
-		Logger:            slog.New(riverLog{log.Handler(), stopping}),
+		Logger:            slog.New(riverLog{log.With("component", "job queue").Handler(), stopping}),
 		Workers:           workers,
 		Queues:            queues,
 		FetchPollInterval: pollEvery,

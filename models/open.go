@@ -242,8 +242,13 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return pools
 }
 
-// Ping returns an error if the database does not answer.
-func (d *DB) Ping(ctx context.Context) error { return d.SQL().PingContext(ctx) }
+// Ping returns an error, one that Unavailable recognizes, if the database does not answer.
+func (d *DB) Ping(ctx context.Context) error {
+	if err := d.SQL().PingContext(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errUnreachable, err)
+	}
+	return nil
+}
 
 // Close ends all connections.
 func (d *DB) Close() error {

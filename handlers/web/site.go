@@ -31,7 +31,6 @@ type Site struct {
 	Traces   *traces.Tracer // nil: nothing is traced
 	Throttle OAuthThrottle
 
-	outage  outageLog
 	uploads uploads
 }
 
