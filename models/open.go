@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/glebarez/sqlite"
@@ -32,6 +33,8 @@ type DB struct {
 	feed    *gorm.DB // the same as read on SQLite, as is bulk
 	bulk    *gorm.DB
 	server  *server // nil on SQLite
+
+	unwritable atomic.Bool // the last change failed because of SQLite's disk
 }
 
 // ErrNotFound is returned by queries for one row that does not exist.
@@ -242,11 +245,20 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return pools
 }
 
-// Ping returns an error, one that Unavailable recognizes, if the database does not answer.
+// Ping returns an error, one that Unavailable recognizes, if the database does not answer, or if the last change found
+// that SQLite's disk cannot be written and it still can't.
 func (d *DB) Ping(ctx context.Context) error {
 	if err := d.SQL().PingContext(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errUnreachable, err)
 	}
+	if !d.unwritable.Load() {
+		return nil
+	}
+	err := d.write.WithContext(ctx).Exec("UPDATE schema_compatibility SET version = version").Error
+	if err != nil {
+		return err
+	}
+	d.unwritable.Store(false)
 	return nil
 }
 

@@ -31,6 +31,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	defer span.End()
 	for attempt := 1; ; attempt++ {
 		err := d.writeOnce(ctx, fn)
+		d.unwritable.Store(storageFailed(err))
 		if attempt == writeAttempts || !worthRepeating(err) || ctx.Err() != nil {
 			traceOutcome(span, err)
 			return asFault(err)

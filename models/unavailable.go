@@ -44,10 +44,17 @@ var incomplete = map[string]bool{
 
 // The result codes of SQLite for trouble that passes (https://sqlite.org/rescode.html).
 const (
-	sqliteBusy   = 5  // another process or connection holds the file
-	sqliteLocked = 6  // the same
-	sqliteFull   = 13 // the disk is full
+	sqliteBusy   = 5 // another process or connection holds the file
+	sqliteLocked = 6 // the same
 )
+
+// sqliteStorage are SQLite's codes for a disk that fails, all of which an operator can end while the server runs.
+var sqliteStorage = map[int]bool{
+	8:  true, // READONLY: the file system was mounted read-only
+	10: true, // IOERR
+	13: true, // FULL
+	14: true, // CANTOPEN: of the log or a temporary file, too
+}
 
 // errUnreachable marks an error of the network as one of the database's network:
 // other packages have upstreams and issuers that do not answer.
@@ -77,7 +84,7 @@ func Unavailable(err error) bool {
 		return unavailable[server.Code] || class == "08" || class == "53"
 	}
 	if code, ok := sqliteCode(err); ok {
-		return code == sqliteBusy || code == sqliteLocked || code == sqliteFull
+		return code == sqliteBusy || code == sqliteLocked || sqliteStorage[code]
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -98,8 +105,17 @@ func asFault(err error) error {
 	if !Unavailable(err) || fault.KindOf(err) != fault.Internal {
 		return err
 	}
-	return fault.New(fault.Unavailable, "database_unavailable", "The database does not answer. Try again in a moment.").
-		After(retryAfter).Because(err)
+	text := "The database does not answer. Try again in a moment."
+	if storageFailed(err) {
+		text = "The server cannot use its disk. Try again in a moment."
+	}
+	return fault.New(fault.Unavailable, "database_unavailable", "%s", text).After(retryAfter).Because(err)
+}
+
+// storageFailed reports whether err means that SQLite's disk is full, read-only or broken.
+func storageFailed(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && sqliteStorage[code]
 }
 
 // postgresDialector marks what the network and a restore do, and gives outages a
