@@ -73,10 +73,6 @@ func comparable(p *peer, out outcome) outcome {
 	_, port, _ := net.SplitHostPort(p.addr)
 	out = out.clone()
 	out.Answer.Del("Via")
-	if p.unclaimed {
-		out.Answer.Del("Sunset")
-		out.Answer.Del("Postern-Expires")
-	}
 	for i, s := range out.Seen {
 		if got := s.Headers.Get("X-Forwarded-Port"); got != port && s.Headers != nil {
 			s.Headers["X-Forwarded-Port-Is"] = []string{got + " instead of the listener's"}

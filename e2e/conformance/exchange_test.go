@@ -50,7 +50,6 @@ type peer struct {
 
 	admin string // host:port of a gateway that has an admin API
 
-	unclaimed bool // answers tell when the project ends, which an exported gateway does not know
 }
 
 // patience bounds an exchange. One whose difference the ledger declares may be

@@ -25,6 +25,8 @@ import (
 	"postern/client"
 	"postern/models"
 	"postern/platform/config"
+	"postern/service/access"
+	"postern/service/tokens"
 )
 
 // The rules that follow from documents of real services, enforced and exported by the product itself,
@@ -40,6 +42,12 @@ func TestConformanceOpenAPI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)
 			service := enforceDocument(t, up, file)
+			if name == "meilisearch" { // all its scopes have a "*", which no scope of a rule has
+				if len(service.rules) > 0 || len(service.leftOut) == 0 {
+					t.Errorf("%d rules, %d operations left out", len(service.rules), len(service.leftOut))
+				}
+				return
+			}
 			kong, _ := startKong(t, service.export, up)
 			equal := run(t, service.calls(), declarations(t, service.export), service.postern, kong)
 			for status, calls := range equal {
@@ -58,6 +66,7 @@ type documented struct {
 	postern *peer
 	export  string
 	rules   []client.Rule
+	leftOut []client.LeftOutByRules
 	callers map[string][]string
 }
 
@@ -67,7 +76,7 @@ const maxDocumentedRules = 30
 // enforceDocument makes a project of a document, enforces the rules that follow from it, and exports it.
 func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	server := startProduct(t)
-	api := apiOf(t, server, "")
+	api := apiOf(t, server, accountToken(t, server))
 	made, err := api.CreateProxy(t.Context(), client.NewProxy{
 		Target:       up.url,
 		Name:         "shop",
@@ -77,14 +86,15 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim(t, server)
-	api = apiOf(t, server, made.WorkspaceKey)
 	if _, err := api.SetOpenAPI(t.Context(), "shop", "1.0.0", gunzipped(t, file), false); err != nil {
 		t.Fatal(err)
 	}
 	proposed, err := api.ProposedRules(t.Context(), "shop", "1.0.0")
-	if err != nil || len(proposed.Rules) == 0 {
-		t.Fatalf("%d rules, %v", len(proposed.Rules), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(proposed.Rules) == 0 {
+		return documented{leftOut: proposed.LeftOut}
 	}
 	for i := range proposed.Rules {
 		proposed.Rules[i].Mode = "" // shadow
@@ -111,22 +121,42 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out.postern = &peer{name: "postern", addr: "127.0.0.1:" + address.Port(), up: up, unclaimed: true}
+	out.postern = &peer{name: "postern", addr: "127.0.0.1:" + address.Port(), up: up}
 	out.export = exported(t, api)
 	return out
 }
 
-// claim gives the server's workspace to a team: what is in no account takes documents of 1 MB at most.
-func claim(t *testing.T, server *app.App) {
+// accountToken returns an access token of a new account with a team: without an account, documents have 1 MB at most.
+func accountToken(t *testing.T, server *app.App) string {
 	t.Helper()
 	db, err := models.Open(t.Context(), "", server.Config.SQLitePath())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.SQL().ExecContext(t.Context(), "UPDATE teams SET claimed_at = created_at"); err != nil {
+	now := models.Now()
+	team := models.Team{ID: models.NewID("team"), Name: "acme", ClaimedAt: &now, CreatedAt: now}
+	account := models.Account{
+		ID: models.NewID("acc"), Email: "ana@example.com", Name: "Ana", PasswordHash: "none", CreatedAt: now,
+	}
+	owns := models.Membership{TeamID: team.ID, AccountID: account.ID, Role: string(access.Owner), CreatedAt: now}
+	err = db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&team, &account, &owns) })
+	if err != nil {
 		t.Fatal(err)
 	}
+	principal := access.Principal{
+		Account: account.ID, Roles: map[string]access.Role{team.ID: access.Owner}, HomeTeam: team.ID,
+	}
+	var scopes []string
+	for _, scope := range access.Scopes() {
+		scopes = append(scopes, string(scope))
+	}
+	service := tokens.Service{DB: db}
+	token, err := service.Create(t.Context(), principal, tokens.New{Name: "test", Scopes: scopes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token.Plaintext
 }
 
 func mint(t *testing.T, api *client.Client, keyType string) string {
