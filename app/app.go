@@ -22,7 +22,6 @@ import (
 	"postern/platform/secrets"
 	"postern/platform/traces"
 	"postern/service/audit"
-	"postern/service/certificates"
 	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/ratelimit"
@@ -37,8 +36,7 @@ type App struct {
 
 	log       *slog.Logger
 	listeners listeners
-	followed  []follower            // files of certificates
-	acme      *certificates.Service // nil: none are obtained
+	tls       listenerCertificates
 	state     *state
 	vault     *secrets.Vault
 	zips      exports.Store

@@ -69,6 +69,27 @@ func (c listenerCertificates) followed() (list []follower) {
 	return list
 }
 
+// ends returns when the first certificate of each setting ends.
+func (c listenerCertificates) ends() map[string]time.Time {
+	out := map[string]time.Time{}
+	note := func(setting string, ends time.Time, found bool) {
+		if found {
+			out[setting] = ends
+		}
+	}
+	if c.control != nil {
+		note("control-tls-cert", c.control.Ends(), true)
+	}
+	if c.gateway != nil {
+		note("gateway-tls-cert", c.gateway.Ends(), true)
+	}
+	if c.names != nil {
+		first, found := c.names.FirstEnd()
+		note("gateway-tls-dir", first, found)
+	}
+	return out
+}
+
 // follower is a *certs.Pair or a *certs.Directory.
 type follower interface{ Follow(ctx context.Context) }
 

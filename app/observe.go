@@ -89,6 +89,7 @@ func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 		Conns:    a.connections,
 		Unlogged: a.unlogged(),
 		Untraced: a.untraced(),
+		CertEnds: a.tls.ends,
 	}
 	if a.Config.Roles.Serve() {
 		sources.FeedAge, sources.Revision, sources.Outdated = a.feed.Age, a.feed.Position, a.feed.Behind

@@ -69,8 +69,8 @@ func (a *App) works() (works []func(context.Context)) {
 	if roles.Gateway {
 		works = append(works, a.keepCounts, a.keepState)
 	}
-	if a.acme != nil {
-		works = append(works, a.acme.Run)
+	if a.tls.acme != nil {
+		works = append(works, a.tls.acme.Run)
 	}
 	if roles.Worker {
 		for _, stream := range a.streams {
@@ -143,7 +143,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.accessLog != nil {
 		running.Go(func() { a.accessLog.Run(current) })
 	}
-	for _, files := range a.followed {
+	for _, files := range a.tls.followed() {
 		running.Go(func() { files.Follow(current) })
 	}
 	running.Go(func() {

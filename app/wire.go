@@ -28,14 +28,12 @@ func (a *App) wire(ctx context.Context, version string) error {
 	if a.vault, err = openVault(a.Config); err != nil {
 		return err
 	}
-	certificates, err := loadCertificates(a.Config, a.log)
-	if err != nil {
+	if a.tls, err = loadCertificates(a.Config, a.log); err != nil {
 		return err
 	}
-	if certificates.acme, err = a.newACME(certificates.names); err != nil {
+	if a.tls.acme, err = a.newACME(a.tls.names); err != nil {
 		return err
 	}
-	a.followed, a.acme = certificates.followed(), certificates.acme
 	if a.limiter, a.keeper, err = newLimiter(a.Config, a.state.db, a.log); err != nil {
 		return err
 	}
@@ -76,7 +74,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		changed:     a.changed,
 		recorder:    a.usage,
 		streams:     a.streams,
-		names:       certificates.names,
+		names:       a.tls.names,
 		provesEmail: len(signIns) > 0,
 		mail:        sender,
 		log:         a.log,
@@ -99,7 +97,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		return err
 	}
 	control := a.newControl(controlDeps{version: version, signIns: signIns, languages: languages, metrics: metrics})
-	a.serveControl(control, certificates)
+	a.serveControl(control)
 	a.bearer = bearer.New(traces.HTTPClient(guard.Client(), "jwks"), a.log)
 	a.plane = newGateway(gatewayDeps{
 		config:   a.Config,
@@ -113,7 +111,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		limiter:  a.limiter,
 		owners:   ownership{owners, a.owners},
 		guard:    guard,
-		tls:      certificates.gatewayTLS(),
+		tls:      a.tls.gatewayTLS(),
 		probes:   control.Probes(),
 		log:      a.log,
 	})
@@ -126,13 +124,13 @@ func (a *App) wire(ctx context.Context, version string) error {
 }
 
 // serveControl creates the servers of the control plane and of the admin address.
-func (a *App) serveControl(control *handlers.Server, certificates listenerCertificates) {
+func (a *App) serveControl(control *handlers.Server) {
 	a.admin = a.newAdmin(control)
 	if !a.Config.Roles.Control {
 		return
 	}
 	idle := &waiting{}
 	a.bounded = boundControl(a.listeners.control, a.Config, descriptors(), idle, a.log)
-	a.listeners.control = certificates.secureControl(a.bounded)
+	a.listeners.control = a.tls.secureControl(a.bounded)
 	a.control = a.newControlServer(control.Handler(), idle)
 }

@@ -30,6 +30,7 @@ type Pair struct {
 
 	inUse    atomic.Pointer[tls.Certificate]
 	lastRead contents // valid or not
+	expiry   expiry
 }
 
 type contents struct{ cert, key []byte }
@@ -51,6 +52,7 @@ func Load(certFile, keyFile string, log *slog.Logger) (*Pair, error) {
 		return nil, err
 	}
 	p.inUse.Store(pair)
+	p.expiry.look(log, certFile, pair)
 	return p, nil
 }
 
@@ -68,7 +70,7 @@ func (p *Pair) read() (contents, error) {
 func (p *Pair) parse(c contents) (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(c.cert, c.key) // also checks that the key is the certificate's
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s are no certificate with its key: %w", p.certFile, p.keyFile, err)
+		return nil, fmt.Errorf("%s and %s aren't a certificate with its key: %w", p.certFile, p.keyFile, err)
 	}
 	return &pair, nil
 }
@@ -121,8 +123,14 @@ func (p *Pair) Follow(ctx context.Context) {
 }
 
 // Look reads the files once, and logs one error for each content that is not a valid
-// pair. It must not be called concurrently.
+// pair. It also logs that the certificate in use is about to end. It must not be called
+// concurrently.
 func (p *Pair) Look() {
+	p.reload()
+	p.expiry.look(p.log, p.certFile, p.inUse.Load())
+}
+
+func (p *Pair) reload() {
 	now, err := p.read()
 	if err == nil && now.equal(p.lastRead) {
 		return
@@ -133,6 +141,9 @@ func (p *Pair) Look() {
 	if err == nil {
 		pair, err = p.parse(now)
 	}
+	if err == nil && expired(pair) && !expired(p.inUse.Load()) {
+		err = fmt.Errorf("the certificate in %s expired at %s", p.certFile, pair.Leaf.NotAfter.Format(time.RFC3339))
+	}
 	if err != nil {
 		if first {
 			p.log.Error("the TLS certificate cannot be renewed, serving the one before", "error", err)
@@ -140,6 +151,9 @@ func (p *Pair) Look() {
 		return
 	}
 	p.inUse.Store(pair)
+	if expired(pair) {
+		return // expiry says so
+	}
 	p.log.Info(
 		"the TLS certificate was renewed",
 		"file", p.certFile,

@@ -37,6 +37,7 @@ type entry struct {
 	lastRead contents
 	failed   string // the last error, so that it is logged once
 	inUse    *tls.Certificate
+	expiry   expiry
 }
 
 // OpenDirectory reads the certificates of a directory. A pair that is not valid is logged
@@ -122,6 +123,9 @@ func (d *Directory) look() error {
 	}
 	for certFile, keyFile := range found {
 		changed = d.read(certFile, keyFile) || changed
+		if at := d.pairs[certFile]; at.inUse != nil {
+			at.expiry.look(d.log, certFile, at.inUse)
+		}
 	}
 	if changed {
 		byName := d.index()
@@ -187,6 +191,9 @@ func (d *Directory) read(certFile, keyFile string) bool {
 	if err == nil && len(names(pair)) == 0 {
 		err = fmt.Errorf("%s has no DNS name (subjectAltName)", certFile)
 	}
+	if err == nil && expired(pair) && at.inUse != nil && !expired(at.inUse) {
+		err = fmt.Errorf("the certificate in %s expired at %s", certFile, pair.Leaf.NotAfter.Format(time.RFC3339))
+	}
 	if err != nil {
 		if err.Error() != at.failed {
 			at.failed = err.Error()
@@ -195,6 +202,9 @@ func (d *Directory) read(certFile, keyFile string) bool {
 		return false
 	}
 	at.failed, at.inUse = "", pair
+	if expired(pair) {
+		return true // expiry says so
+	}
 	d.log.Info("a TLS certificate is in use", "file", certFile, "names", names(pair), "ends", pair.Leaf.NotAfter)
 	return true
 }

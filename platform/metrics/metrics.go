@@ -36,11 +36,12 @@ type Sources struct {
 	UsageLog  func(context.Context) (time.Duration, error)    // since its oldest entry was written; 0 without one
 	Pools     func() map[string]Pool                          // of connections to the database, by name
 	Redis     func() Shared
-	Conns     func() map[string]Conns // by listener
-	Revision  func() int64            // newest one that the gateway has read
-	Outdated  func() int              // projects that cannot be brought up to date
-	Unlogged  func() int64            // lines that the access log lost
-	Untraced  func() int64            // spans that could not be sent
+	Conns     func() map[string]Conns     // by listener
+	CertEnds  func() map[string]time.Time // end of the first certificate to end, by the setting that names its file
+	Revision  func() int64                // newest one that the gateway has read
+	Outdated  func() int                  // projects that cannot be brought up to date
+	Unlogged  func() int64                // lines that the access log lost
+	Untraced  func() int64                // spans that could not be sent
 }
 
 // Metrics holds the series of one process.

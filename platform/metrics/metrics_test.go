@@ -68,6 +68,7 @@ func TestPartsAreShown(t *testing.T) {
 			return metrics.Shared{Up: true, Failures: 4, Pool: metrics.Pool{Open: 3, InUse: 1}}
 		},
 		Conns:    func() map[string]metrics.Conns { return map[string]metrics.Conns{"gateway": {Open: 6, Max: 100}} },
+		CertEnds: func() map[string]time.Time { return map[string]time.Time{"gateway-tls-cert": time.Unix(1e9, 0)} },
 		Revision: func() int64 { return 42 },
 		Outdated: func() int { return 2 },
 		Unlogged: func() int64 { return 8 },
@@ -84,6 +85,7 @@ func TestPartsAreShown(t *testing.T) {
 		`postern_job_duration_seconds_bucket{kind="export",outcome="done",le="1"} 0`,
 		`postern_job_duration_seconds_count{kind="export",outcome="failed"} 1`,
 		`postern_jobs_oldest_waiting_seconds 90`,
+		`postern_certificate_end_timestamp_seconds{setting="gateway-tls-cert"} 1e+09`,
 		`postern_usage_log_age_seconds 45`,
 		`postern_database_connections{pool="feed",state="in_use"} 2`,
 		`postern_database_connections{pool="feed",state="idle"} 3`,

@@ -65,6 +65,11 @@ func newDescribed(from Sources) described {
 		{"postern_redis_connections", "Connections to Redis, by state.", []string{"state"}},
 		{"postern_connections", "Connections of callers, by listener.", []string{"listener"}},
 		{"postern_connections_max", "Most connections of callers, by listener.", []string{"listener"}},
+		{
+			"postern_certificate_end_timestamp_seconds",
+			"When the first of the listeners' certificates ends, by the setting that names its file.",
+			[]string{"setting"},
+		},
 		{"postern_change_feed_age_seconds", "Time since the gateway was last known to be up to date.", nil},
 		{"postern_change_feed_revision", "Newest revision that the gateway has read.", nil},
 		{"postern_access_log_lost_total", "Lines of the access log that could not be written.", nil},
@@ -112,6 +117,11 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 		for name, conns := range d.from.Conns() {
 			send(prometheus.GaugeValue, "postern_connections", float64(conns.Open), name)
 			send(prometheus.GaugeValue, "postern_connections_max", float64(conns.Max), name)
+		}
+	}
+	if d.from.CertEnds != nil {
+		for setting, ends := range d.from.CertEnds() {
+			send(prometheus.GaugeValue, "postern_certificate_end_timestamp_seconds", float64(ends.Unix()), setting)
 		}
 	}
 	if d.from.FeedAge != nil {
