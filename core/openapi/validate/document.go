@@ -45,6 +45,7 @@ type compiler struct {
 	patterns map[string]*pattern
 	noted    map[Unchecked]bool
 	more     bool     // there is more to note than fits
+	scratch  []byte   // a canonical text
 	inside   []string // reference tokens of the schema that is read, below At
 	out      *Validator
 }

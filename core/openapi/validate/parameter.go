@@ -231,7 +231,7 @@ func (s *schema) settle(depth int) {
 func (s *schema) readings(value string) []any {
 	may := s.may()
 	var out []any
-	if may&(kindNumber|kindInteger) != 0 && isNumber(value) {
+	if may&(kindNumber|kindInteger) != 0 && looksNumeric(value) {
 		out = append(out, json.Number(value))
 	}
 	if may&kindBoolean != 0 && (value == "true" || value == "false") {
@@ -243,8 +243,8 @@ func (s *schema) readings(value string) []any {
 	return out
 }
 
-// isNumber reports whether a text is a number of JSON.
-func isNumber(value string) bool {
+// looksNumeric reports whether a text is a number of JSON.
+func looksNumeric(value string) bool {
 	return value != "" && len(value) <= 400 && strings.IndexByte("-0123456789", value[0]) >= 0 &&
 		isDigit(value[len(value)-1]) && json.Valid([]byte(value)) // which allows white space around it
 }
