@@ -77,7 +77,7 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 	for _, op := range operations {
 		c.At = op.Name
 		op.parameters = slices.DeleteFunc(op.parameters, c.isObject)
-		op.bracketed = bracketed(op.parameters)
+		op.bracketed, op.inQuery = bracketed(op.parameters), inQuery(op.parameters)
 	}
 	c.At = ""
 	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int {

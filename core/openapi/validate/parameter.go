@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -58,6 +59,10 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 	c.Spend(len(op.Name) / bytesOfStep)
 	if p.in == InPath && !strings.Contains(op.Name, "{"+p.name+"}") {
 		c.note("The parameter is not checked: the path does not have it.")
+	}
+	if p.in == InQuery {
+		c.Spend(stepsOfLoose)
+		c.Take(openapi.Memory, int64(2*perMember+len(p.name)))
 	}
 	op.parameters = append(op.parameters, p)
 }
