@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"postern/core/snapshot"
@@ -89,7 +91,7 @@ const (
 	decodedOnce   reading = iota // before parameters are cut off
 	decodedWholly                // until no escape is left
 	withoutParams                // decoded once after parameters were cut off
-	untilNUL                     // decoded until no escape is left, and then ended by NUL, as strings are in C
+	loosely                      // decoded until no escape is left, and then without what some drop: see loosen
 	readings                     // how many there are
 )
 
@@ -107,8 +109,8 @@ func (r reading) of(dst []byte, path string) []byte {
 		decoded = appendDecoded(decoded, path)
 	case decodedWholly:
 		decoded = decodeWholly(decoded, path)
-	case untilNUL:
-		decoded, _, _ = bytes.Cut(decodeWholly(decoded, path), []byte{0})
+	case loosely:
+		return trimSegments(appendSegments(dst, loosen(decodeWholly(decoded, path))))
 	case withoutParams:
 		var cut [512]byte
 		plain := appendSegments(cut[:0], []byte(path))
@@ -133,7 +135,7 @@ func Readings(path string) iter.Seq[string] {
 			switch {
 			case as == decodedWholly:
 				whole = read
-			case as == untilNUL && read == whole:
+			case as == loosely && read == whole:
 				continue
 			}
 			if !yield(strings.ReplaceAll(read, "%", "%25")) {
@@ -141,6 +143,40 @@ func Readings(path string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// loosen returns a decoded path, in place, as the least strict upstream reads it: NUL ends it, as strings in C, and so
+// does what begins a query or a fragment; control characters and what is not UTF-8 are dropped.
+func loosen(path []byte) []byte {
+	if end := bytes.IndexAny(path, "\x00?#"); end >= 0 {
+		path = path[:end]
+	}
+	out := path[:0]
+	for len(path) > 0 {
+		c, size := utf8.DecodeRune(path)
+		if !unicode.IsControl(c) && (c != utf8.RuneError || size > 1) {
+			out = append(out, path[:size]...)
+		}
+		path = path[size:]
+	}
+	return out
+}
+
+// trimSegments removes, in place, white space at the ends of segments that each have a slash before them.
+func trimSegments(path []byte) []byte {
+	out := path[:0]
+	for len(path) > 0 {
+		segment, rest, _ := bytes.Cut(path[1:], []byte{'/'})
+		end := len(path) - len(rest)
+		if len(rest) > 0 {
+			end-- // at its slash
+		}
+		if segment = bytes.TrimSpace(segment); len(segment) > 0 {
+			out = append(append(out, '/'), segment...)
+		}
+		path = path[end:]
+	}
+	return out
 }
 
 // appendSegments appends the segments of a path that are not empty, without their parameters.
