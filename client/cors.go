@@ -15,7 +15,7 @@ type CORS struct {
 	Headers        []string `json:"headers"`                    // empty: those that pages ask for
 	ExposedHeaders []string `json:"exposed_headers"`
 	Credentials    bool     `json:"credentials"`
-	MaxAge         *int     `json:"max_age,omitempty"` // seconds
+	MaxAge         *int     `json:"max_age"` // seconds; nil: not stated
 	ETag           string   `json:"etag,omitempty"`    // for If-Match
 }
 
