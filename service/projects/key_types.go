@@ -120,7 +120,7 @@ func (s *Service) UpdateKeyType(
 	ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange,
 ) (KeyType, error) {
 	var out KeyType
-	change := func(tx *models.Tx, project models.Project, row models.KeyType) error {
+	change := func(tx *models.Tx, _ models.Project, row models.KeyType) error {
 		if in.Scopes != nil {
 			row.Scopes = *in.Scopes
 		}
