@@ -15,8 +15,8 @@ type CORS struct {
 	Headers        []string `json:"headers"`                    // empty: those that pages ask for
 	ExposedHeaders []string `json:"exposed_headers"`
 	Credentials    bool     `json:"credentials"`
-	MaxAge         *int     `json:"max_age,omitempty"` // seconds
-	ETag           string   `json:"etag,omitempty"`    // for If-Match
+	MaxAge         *int     `json:"max_age"`        // seconds; nil: not stated
+	ETag           string   `json:"etag,omitempty"` // for If-Match
 }
 
 // CORS returns which pages of other origins may call a project.

@@ -129,17 +129,17 @@ var loginGuards = map[string]guard{
 
 	"GET /api/v1/projects/:project/cors": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/cors": {
-		action: access.ProjectUpdate, body: `{"origins":["https://app.example"]}`,
+		action: access.ProjectUpdate, body: allOfCORS,
 	},
 	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate, needs: "cors", owner: 204},
 	"GET /api/v1/tenants/:tenant/cors":      {action: access.TenantRead},
-	"PUT /api/v1/tenants/:tenant/cors":      {action: access.TenantUpdate, body: `{"origins":["https://app.example"]}`},
+	"PUT /api/v1/tenants/:tenant/cors":      {action: access.TenantUpdate, body: allOfCORS},
 	"DELETE /api/v1/tenants/:tenant/cors":   {action: access.TenantUpdate, needs: "tenant cors", owner: 204},
 
 	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/api-scopes": {
 		action: access.ProjectUpdate,
-		body:   `{"scopes":[{"name":"orders:read"}]}`,
+		body:   `{"audience":"","scopes":[{"name":"orders:read"}]}`,
 	},
 
 	"GET /api/v1/tenants/:tenant/app-clients": {action: access.LoginRead},
@@ -172,3 +172,7 @@ var loginGuards = map[string]guard{
 		body:   `{"mappings":[{"claim":"groups","value":"staff","group":"{group}"}]}`,
 	},
 }
+
+// allOfCORS is a body of settings for CORS: they are replaced as a whole.
+const allOfCORS = `{"origins":["https://app.example"],"app_origins":false,"methods":[],"headers":[],` +
+	`"exposed_headers":[],"credentials":false,"max_age":null}`

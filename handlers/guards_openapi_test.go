@@ -30,7 +30,7 @@ var openAPIGuards = map[string]guard{
 	"GET /api/v1/projects/:project/versions/:version/openapi/settings":   {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/openapi/settings": {
 		action: access.ProjectUpdate,
-		body:   `{"publication":"public"}`,
+		body:   `{"validation":"off","publication":"public"}`,
 	},
 	"GET /api/v1/projects/:project/versions/:version/openapi/invalid-requests": {action: access.UsageRead},
 }

@@ -14,7 +14,8 @@ var ruleGuards = map[string]guard{
 	"GET /api/v1/projects/:project/versions/:version/rules": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/rules": {
 		action: access.ProjectUpdate,
-		body:   `{"default":"allow","rules":[{"methods":["GET"],"path":"/guarded","scopes":["read"]}]}`,
+		body: `{"default":"allow","mode":"enforce","read_write_scopes":false,` +
+			`"rules":[{"methods":["GET"],"path":"/guarded","scopes":["read"]}]}`,
 	},
 	"GET /api/v1/projects/:project/versions/:version/rules/shadow": {action: access.UsageRead},
 	"GET /api/v1/projects/:project/versions/:version/rules/missed": {action: access.UsageRead},

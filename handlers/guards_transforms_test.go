@@ -12,7 +12,7 @@ var transformGuards = map[string]guard{
 	"GET /api/v1/projects/:project/versions/:version/transforms": {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/transforms": {
 		action: access.ProjectUpdate,
-		body:   `{"request":{"add":{"headers":["X-Guarded:1"]}}}`,
+		body:   `{"request":{"add":{"headers":["X-Guarded:1"]}},"response":{}}`,
 	},
 }
 

@@ -78,7 +78,7 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "headers.lua", "plugin/headers.lua",
 		"The part of the plugin that says which headers callers may not set.\n"},
 	{pluginFolder + "paths.lua", "plugin/paths.lua",
-		"The part of the plugin that finds paths which lead out of an environment.\n"},
+		"The part of the plugin that knows how upstreams may read a path.\n"},
 	{pluginFolder + "rules.lua", "plugin/rules.lua",
 		"The part of the plugin that decides what routes require: scopes, groups and owners.\n"},
 	{pluginFolder + "templates.lua", "plugin/templates.lua",

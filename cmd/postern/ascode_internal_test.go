@@ -50,11 +50,16 @@ var pagesWithoutCode = map[string]string{
 
 // sampleReaders stand for the readers of the dashboard, which its own tests cover.
 var sampleReaders = ascode.Readers{
-	Rules:      func(string) any { return []any{} },
-	Transforms: func(string) any { return &ascode.Object{} },
-	Issuers:    func(url.Values) (any, []string) { return []any{}, nil },
-	Endpoint:   func(url.Values) (*ascode.Object, string) { return &ascode.Object{}, "" },
-	Usage:      func(url.Values) (time.Time, []string) { return time.Unix(0, 0), []string{"key", "owner"} },
+	Rules: func(string) any { return []any{} },
+	Transforms: func(string) any {
+		out := &ascode.Object{}
+		out.Set("request", &ascode.Object{})
+		out.Set("response", &ascode.Object{})
+		return out
+	},
+	Issuers:  func(url.Values) (any, []string) { return []any{}, nil },
+	Endpoint: func(url.Values) (*ascode.Object, string) { return &ascode.Object{}, "" },
+	Usage:    func(url.Values) (time.Time, []string) { return time.Unix(0, 0), []string{"key", "owner"} },
 }
 
 // TestAsCode holds every line that the dashboard offers to the API and to the commands, and the

@@ -54,9 +54,13 @@ func newRulesSet(t terminal) *cobra.Command {
 			return now, usageError{"nothing to change: give --file, --default, --mode or --read-write-scopes"}
 		}
 		if file != "" {
-			in, err := readRules(c, file)
-			if err != nil {
+			in := now // what the file leaves out stays
+			in.Rules = nil
+			if err := readRules(c, file, &in); err != nil {
 				return now, err
+			}
+			if in.Rules == nil {
+				in.Rules = now.Rules
 			}
 			in.ETag = "" // of the version that the file was read from
 			now = in
@@ -70,19 +74,18 @@ func newRulesSet(t terminal) *cobra.Command {
 }
 
 // readRules reads rules from a file, or from standard input for "-".
-func readRules(c *cobra.Command, file string) (client.Rules, error) {
-	var in client.Rules
+func readRules(c *cobra.Command, file string, in *client.Rules) error {
 	text, err := os.ReadFile(file)
 	if file == "-" {
 		text, err = io.ReadAll(c.InOrStdin())
 	}
 	if err != nil {
-		return in, fmt.Errorf("read the rules: %w", err)
+		return fmt.Errorf("read the rules: %w", err)
 	}
-	if err := decodeFile(text, &in); err != nil {
-		return in, fmt.Errorf("read the rules in %s: %w", file, err)
+	if err := decodeFile(text, in); err != nil {
+		return fmt.Errorf("read the rules in %s: %w", file, err)
 	}
-	return in, nil
+	return nil
 }
 
 // decodeFile decodes a JSON file that has one document, of known members alone.

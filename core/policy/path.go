@@ -237,7 +237,8 @@ func unhex(c byte) (byte, bool) {
 // ".." in a normalized path: one that reads an encoded slash or a backslash as a
 // slash, that cuts parameters off at a semicolon (RFC 3986 section 3.3), or that
 // decodes more than once. Such an upstream would resolve the segment and leave the
-// base path of the environment that the call is authorized for.
+// base path of the environment that the call is authorized for. So it does for a byte of ASCII
+// in an overlong form (RFC 3629, section 3), if its upstream decodes that: no path needs one.
 func HidesDotSegment(path string) bool {
 	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, ';') < 0 {
 		return false // a normalized path has no plain dot segment and no plain backslash
@@ -250,8 +251,14 @@ func HidesDotSegment(path string) bool {
 func hasDotSegment(path string) bool {
 	var scratch [512]byte
 	dots, other := 0, false // of the segment so far: how many dots, and whether anything else
-	for _, c := range decodeWholly(scratch[:0], path) {
+	decoded := decodeWholly(scratch[:0], path)
+	for i, c := range decoded {
 		switch c {
+		case 0xc0, 0xc1, 0xe0, 0xf0:
+			if isOverlong(decoded[i:]) {
+				return true
+			}
+			other = true
 		case '/', '\\', ';':
 			if isDotSegment(dots, other) {
 				return true
@@ -264,6 +271,20 @@ func hasDotSegment(path string) bool {
 		}
 	}
 	return isDotSegment(dots, other)
+}
+
+// isOverlong reports whether text begins with a character in more bytes than UTF-8 has for it.
+func isOverlong(text []byte) bool {
+	if len(text) < 2 || text[1] < 0x80 {
+		return false
+	}
+	switch text[0] {
+	case 0xe0:
+		return text[1] < 0xa0
+	case 0xf0:
+		return text[1] < 0x90
+	}
+	return text[1] < 0xc0
 }
 
 func isDotSegment(dots int, other bool) bool { return !other && (dots == 1 || dots == 2) }

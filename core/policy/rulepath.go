@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"bytes"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 	"unsafe"
@@ -79,107 +77,6 @@ func (t *ruleTree) findBytes(path []byte, method string) *rule {
 	return t.find(unsafe.String(unsafe.SliceData(path), len(path)), method, false) //nolint:gosec // it is only read
 }
 
-// reading is a way in which an upstream may read a path other than as segments that are decoded
-// once.
-type reading uint8
-
-// The readings end a segment at a slash, an encoded slash or a backslash, and take what follows a
-// semicolon for parameters of the segment, which are no part of it (RFC 3986, 3.3).
-const (
-	decodedOnce   reading = iota // before parameters are cut off
-	decodedWholly                // until no escape is left
-	withoutParams                // decoded once after parameters were cut off
-	untilNUL                     // decoded until no escape is left, and then ended by NUL, as strings are in C
-	readings                     // how many there are
-)
-
-// hasReadings reports whether a normalized path can be read in another way.
-func hasReadings(path string) bool {
-	return strings.IndexByte(path, '%') >= 0 || strings.IndexByte(path, ';') >= 0
-}
-
-// of appends a path in this reading to dst: decoded segments, each with a slash before it.
-func (r reading) of(dst []byte, path string) []byte {
-	var scratch [512]byte
-	decoded := scratch[:0]
-	switch r {
-	case decodedOnce:
-		decoded = appendDecoded(decoded, path)
-	case decodedWholly:
-		decoded = decodeWholly(decoded, path)
-	case untilNUL:
-		decoded, _, _ = bytes.Cut(decodeWholly(decoded, path), []byte{0})
-	case withoutParams:
-		var cut [512]byte
-		plain := appendSegments(cut[:0], []byte(path))
-		decoded = appendDecoded(decoded, unsafe.String(unsafe.SliceData(plain), len(plain))) //nolint:gosec // only read
-	}
-	return appendSegments(dst, decoded)
-}
-
-// Readings yields the other ways in which an upstream may read a normalized path, none for most paths. Of
-// what it yields only the percent sign is escaped.
-func Readings(path string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if !hasReadings(path) {
-			return
-		}
-		whole := ""
-		for as := range readings {
-			read := string(as.of(nil, path))
-			if read == "" {
-				read = "/"
-			}
-			switch {
-			case as == decodedWholly:
-				whole = read
-			case as == untilNUL && read == whole:
-				continue
-			}
-			if !yield(strings.ReplaceAll(read, "%", "%25")) {
-				return
-			}
-		}
-	}
-}
-
-// appendSegments appends the segments of a path that are not empty, without their parameters.
-func appendSegments(dst, path []byte) []byte {
-	begun, cut := false, false
-	for _, c := range path {
-		switch {
-		case c == '/' || c == '\\':
-			begun, cut = false, false
-		case cut:
-		case c == ';':
-			cut = true
-		default:
-			if !begun {
-				dst, begun = append(dst, '/'), true
-			}
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
-// appendDecoded appends text with every valid escape decoded once.
-func appendDecoded(dst []byte, text string) []byte {
-	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) {
-			high, okHigh := unhex(text[i+1])
-			low, okLow := unhex(text[i+2])
-			if okHigh && okLow {
-				dst = append(dst, high<<4|low)
-				i += 2
-				continue
-			}
-		}
-		dst = append(dst, text[i])
-	}
-	return dst
-}
-
 func decodeSegment(segment string) string { return string(appendDecoded(nil, segment)) }
 
 // Errors of CheckRulePath.
@@ -191,8 +88,11 @@ var (
 		"appears once in a path; a segment has at most one")
 	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
 	// name, such a rule would leave open the very paths that it is written for.
-	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't know, such as * or :id; write {id} for one " +
-		"segment, or /** at the end for everything below")
+	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't know, such as *, :id, %7Bid%7D or ...; " +
+		"write {id} for one segment, or /** at the end for everything below")
+	// ErrRulePathSign is for parameters of other routers that are text in real paths too, such as OData's $metadata.
+	ErrRulePathSign = errors.New("a segment begins with $ or =, as parameters do elsewhere; write {id} for one " +
+		"segment, or %24 and %3D for text such as %24metadata")
 	ErrRulePathSubtree   = errors.New("** or {path...} must be its last segment, and covers everything below")
 	ErrRulePathCharacter = errors.New("it has a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
 		"control character or a broken escape")
@@ -224,11 +124,17 @@ func CheckRulePath(path string) error {
 		}
 		text, own := splitSegment(segment)
 		names = append(names, own...)
+		if segment != "" && (segment[0] == '$' || segment[0] == '=') {
+			return ErrRulePathSign
+		}
 		if isForeignWildcard(text, own) {
 			return ErrRulePathWildcard
 		}
 		if len(own) > 1 || strings.ContainsAny(withoutNames(segment), "{}") {
 			return ErrRulePathTemplate
+		}
+		if strings.ContainsAny(strings.Join(text, ""), "{}") { // escaped
+			return ErrRulePathWildcard
 		}
 		if err := checkText(withoutNames(segment)); err != nil {
 			return err
@@ -245,10 +151,10 @@ func CheckRulePath(path string) error {
 	return nil
 }
 
-// isForeignWildcard reports whether a segment is how other routers write a wildcard: * and ** (Kong,
-// Express), :id (Express, Gin), {path+} (AWS), {*path} (ASP.NET), <id> (Flask), [id] (Next.js), and
-// {path...} (net/http) beside text, and what is a regular expression (Kong). The text is that around the
-// names in braces.
+// isForeignWildcard reports whether a segment is how other routers write a wildcard: * and ** (Kong, Express), :id
+// (Express, Gin), {path+} (AWS), {*path} (ASP.NET), <id> (Flask), [id] (Next.js), {path...} (net/http) next to text, +
+// and > (MQTT, NATS), ... (Go's commands), and what is a regular expression (Kong). The text is that around the names
+// in braces. @ is text: Discord has /users/@me.
 func isForeignWildcard(text, names []string) bool {
 	whole := text[0]
 	for i, name := range names {
@@ -262,9 +168,13 @@ func isForeignWildcard(text, names []string) bool {
 		return begun && strings.HasPrefix(whole, first) && strings.Contains(after, last)
 	}
 	regular := strings.HasPrefix(whole, "^") || strings.HasSuffix(whole, "$") || strings.Contains(whole, "[^") ||
-		whole == ".+"
-	return strings.Contains(whole, "*") || strings.HasPrefix(text[0], ":") || within("<", ">") || within("[", "]") ||
-		regular
+		whole == ".+" || whole == "+" || whole == ">"
+	dots := false
+	for _, some := range []string{"...", "…"} {
+		dots = dots || strings.HasPrefix(whole, some) || strings.HasSuffix(whole, some)
+	}
+	return dots || regular || strings.Contains(whole, "*") || strings.HasPrefix(text[0], ":") ||
+		within("<", ">") || within("[", "]")
 }
 
 // withoutNames returns a segment without what is in braces.

@@ -30,8 +30,9 @@ func TestCheckRulePath(t *testing.T) {
 	for _, path := range []string{
 		"/", "/orders", "/orders/{id}", "/{a}/{b}", "/users/@me", "/a:b", "/caf%C3%A9", "/café", "/a b",
 		"/~x", "/items:batch", "/{a.b-c_1}", "/orders/", "/reports/{id}.json", "/v1/{name}:undelete", "/v{n}/x",
-		"/admin/**", "/**", "/files/{path...}", "/files/{path...}/", "/Orders({id})", "/a.{ext}", "/%7Bid%7D",
-		"/%20{id}", "/a[0]", "/x<y>", "/$metadata", "/Orders(5)", "/a.b+c",
+		"/admin/**", "/**", "/files/{path...}", "/files/{path...}/", "/Orders({id})", "/a.{ext}",
+		"/%20{id}", "/a[0]", "/x<y>", "/%24metadata", "/Orders(5)", "/a.b+c", "/messages/@original", "/a=b", "/a$b",
+		"/%3Dx", "/c++", "/a...b", "/~user", "/_search", "/-/health", "/!x", "/@{user}",
 	} {
 		if err := CheckRulePath(path); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -83,6 +84,20 @@ func TestCheckRulePath(t *testing.T) {
 		"/files/{path+}":               ErrRulePathWildcard,
 		"/files/{+path}":               ErrRulePathWildcard,
 		"/files/{path*}":               ErrRulePathWildcard,
+		"/a/%7Bid%7D":                  ErrRulePathWildcard,
+		"/a/%7bid%7d.json":             ErrRulePathWildcard,
+		"/a/{id}%7D":                   ErrRulePathWildcard,
+		"/a/...":                       ErrRulePathWildcard,
+		"/a/%2e..":                     ErrRulePathWildcard,
+		"/a/…":                         ErrRulePathWildcard,
+		"/a/rest...":                   ErrRulePathWildcard,
+		"/a/+":                         ErrRulePathWildcard,
+		"/a/%2B":                       ErrRulePathWildcard,
+		"/a/>":                         ErrRulePathWildcard,
+		"/a/$id":                       ErrRulePathSign,
+		"/a/${id}":                     ErrRulePathSign,
+		"/$metadata":                   ErrRulePathSign,
+		"/a/=id":                       ErrRulePathSign,
 		"/a{x}%2Fb":                    ErrRulePathCharacter,
 		"/{x};v":                       ErrRulePathCharacter,
 		"/a?x=1":                       ErrRulePathCharacter,

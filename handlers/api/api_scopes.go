@@ -38,7 +38,7 @@ func (h *Handler) setAPIScopes(ctx context.Context, in *struct {
 	ProjectRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Audience string     `json:"audience,omitempty" doc:"URI, for example https://api.example.com; empty: none"`
+		Audience string     `json:"audience" doc:"URI, for example https://api.example.com; empty: none"`
 		Scopes   []apiScope `json:"scopes" doc:"All scopes that app clients can ask for"`
 	}
 }) (*tagged[apiScopesOutput], error) {

@@ -249,27 +249,27 @@ var badSettings = []badInput{
 	},
 	{
 		"an API scope", "PUT /api/v1/projects/shop/api-scopes",
-		`{"scopes":[{"name":"orders:read"},{"name":"Orders"}]}`,
+		`{"audience":"","scopes":[{"name":"orders:read"},{"name":"Orders"}]}`,
 		422, "invalid_scope", "/scopes/1/name",
 	},
 	{
 		"every API scope", "PUT /api/v1/projects/shop/api-scopes",
-		`{"scopes":[{"name":"*"}]}`,
+		`{"audience":"","scopes":[{"name":"*"}]}`,
 		422, "invalid_scope", "/scopes/0/name",
 	},
 	{
 		"a scope of OpenID Connect", "PUT /api/v1/projects/shop/api-scopes",
-		`{"scopes":[{"name":"email"}]}`,
+		`{"audience":"","scopes":[{"name":"email"}]}`,
 		422, "reserved_scope", "/scopes/0/name",
 	},
 	{
 		"an API scope twice", "PUT /api/v1/projects/shop/api-scopes",
-		`{"scopes":[{"name":"a"},{"name":"a"}]}`,
+		`{"audience":"","scopes":[{"name":"a"},{"name":"a"}]}`,
 		422, "duplicate", "/scopes/1/name",
 	},
 	{
 		"an API scope's text", "PUT /api/v1/projects/shop/api-scopes",
-		`{"scopes":[{"name":"a","description":"read\nwrite"}]}`,
+		`{"audience":"","scopes":[{"name":"a","description":"read\nwrite"}]}`,
 		422, "invalid_text", "/scopes/0/description",
 	},
 	{

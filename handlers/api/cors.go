@@ -8,13 +8,13 @@ import (
 )
 
 type corsInput struct {
-	Origins        []string `json:"origins,omitempty" doc:"Such as https://app.example.com; * alone allows all"`
-	AppOrigins     bool     `json:"app_origins,omitempty" doc:"Allow the origins of the app clients' redirect URIs too"`
-	Methods        []string `json:"methods,omitempty" doc:"Methods that pages may use; empty: all"`
-	Headers        []string `json:"headers,omitempty" doc:"Headers that pages may set; empty: those that they ask for"`
-	ExposedHeaders []string `json:"exposed_headers,omitempty" doc:"Headers of responses that pages may read"`
-	Credentials    bool     `json:"credentials,omitempty" doc:"Pages may send cookies; not with an origin of *"`
-	MaxAge         *int     `json:"max_age,omitempty" doc:"Seconds for which browsers cache a preflight, at most 86400"`
+	Origins        []string `json:"origins" doc:"Such as https://app.example.com; * alone allows all"`
+	AppOrigins     bool     `json:"app_origins" doc:"Allow the origins of the app clients' redirect URIs too"`
+	Methods        []string `json:"methods" doc:"Methods that pages may use; empty: all"`
+	Headers        []string `json:"headers" doc:"Headers that pages may set; empty: those that they ask for"`
+	ExposedHeaders []string `json:"exposed_headers" doc:"Headers of responses that pages may read"`
+	Credentials    bool     `json:"credentials" doc:"Pages may send cookies; not with an origin of *"`
+	MaxAge         *int     `json:"max_age" doc:"Seconds for which browsers cache a preflight, at most 86400; null: not stated"`
 }
 
 func (in corsInput) read() projects.CORS {

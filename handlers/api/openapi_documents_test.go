@@ -69,7 +69,9 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("no %s in %s", want, proposed.Raw)
 		}
 	}
-	rules, err := json.Marshal(map[string]any{"rules": proposed.Body["rules"]})
+	rules, err := json.Marshal(map[string]any{
+		"default": "allow", "mode": "enforce", "read_write_scopes": false, "rules": proposed.Body["rules"],
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,17 +258,22 @@ func TestOpenAPI_settings(t *testing.T) {
 		}
 		wants("at first", call("GET", at+"/settings", ""), 200, `"validation":"off"`, `"publication":"off"`,
 			`"unchecked":[]`)
-		wants("no document", call("PUT", at+"/settings", `{"validation":"enforce"}`), 422, "/validation",
-			"no_openapi_document")
-		wants("a generated one", call("PUT", at+"/settings", `{"publication":"public"}`), 200, `"publication":"public"`)
+		wants("no document", call("PUT", at+"/settings", `{"validation":"enforce","publication":"off"}`),
+			422, "/validation", "no_openapi_document")
+		wants("a generated one", call("PUT", at+"/settings", `{"validation":"off","publication":"public"}`),
+			200, `"publication":"public"`)
 		unchecked := strings.Replace(shopYAML, "schema: {type: string}", "schema: {type: string, pattern: '(?=a)'}", 1)
 		wants("import", call("PUT", at, unchecked, "Content-Type", "application/yaml"), 200)
 		set := call("PUT", at+"/settings", `{"validation":"report","publication":"callers"}`)
 		wants("set", set, 200, `"validation":"report"`, `"publication":"callers"`, "(?=a)")
-		wants("stale", call("PUT", at+"/settings", `{}`, "If-Match", `"stale"`), 412)
+		wants("stale", call("PUT", at+"/settings", `{"validation":"off","publication":"off"}`, "If-Match",
+			`"stale"`), 412)
 		wants("unknown", call("PUT", at+"/settings", `{"validation":"later","publication":"later"}`), 422,
 			"/validation", "/publication")
-		wants("unknown field", call("PUT", at+"/settings", `{"validate":"report"}`), 422, "/validate")
+		wants("left out", call("PUT", at+"/settings", `{"publication":"off"}`), 422, `"pointer":"/validation"`,
+			`"required"`)
+		wants("unknown field", call("PUT", at+"/settings", `{"validation":"off","publication":"off",
+			"validate":"report"}`), 422, "/validate")
 		wants("invalid requests", call("GET", at+"/invalid-requests", ""), 200, `"items":[]`)
 		wants("remove", call("DELETE", at, ""), 204)
 		wants("without its document", call("GET", at+"/settings", ""), 200, `"validation":"off"`,

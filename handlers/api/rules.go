@@ -100,9 +100,9 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Default         string      `json:"default,omitempty" doc:"allow (default) or deny: what routes without a rule get"`
-		Mode            string      `json:"mode,omitempty" doc:"off, shadow or enforce (default): of default, read_write_scopes and rules without a mode"`
-		ReadWriteScopes bool        `json:"read_write_scopes,omitempty" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
+		Default         string      `json:"default" doc:"allow or deny: what routes without a rule get"`
+		Mode            string      `json:"mode" doc:"off, shadow or enforce: of default, read_write_scopes and rules without a mode"`
+		ReadWriteScopes bool        `json:"read_write_scopes" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
 		Rules           []ruleInput `json:"rules" doc:"All rules; the most specific path decides"`
 	}
 }) (*tagged[rulesOutput], error) {

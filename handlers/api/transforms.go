@@ -111,8 +111,8 @@ func (h *Handler) setTransforms(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Request  changesInput `json:"request,omitempty" doc:"On the way to the upstream; remove comes first, append last"`
-		Response changesInput `json:"response,omitempty" doc:"On the way to the caller, also of refusals"`
+		Request  changesInput `json:"request" doc:"On the way to the upstream; remove comes first, append last"`
+		Response changesInput `json:"response" doc:"On the way to the caller, also of refusals"`
 	}
 }) (*tagged[transformsOutput], error) {
 	if query := in.Body.Response.changes(queryOf); !query.None() {

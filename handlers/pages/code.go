@@ -215,6 +215,8 @@ func ruleObject(rule snapshot.Rule) *ascode.Object {
 
 func transformsObject(changes snapshot.Transforms) *ascode.Object {
 	out := &ascode.Object{}
+	out.Set("request", &ascode.Object{})
+	out.Set("response", &ascode.Object{})
 	eachChange(&changes, func(place changePlace) {
 		if len(*place.list) == 0 {
 			return

@@ -58,7 +58,8 @@ func (s *Service) KeyTypes(ctx context.Context, p access.Principal, ref string) 
 // CreateKeyType adds a key type to a project.
 func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref string, in KeyType) (KeyType, error) {
 	var out KeyType
-	err := s.change(ctx, p, ref, "key type "+in.Name, func(tx *models.Tx, project models.Project, _ time.Time) error {
+	says := &note{change: "key type " + in.Name, then: out.warn}
+	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
 		types, err := tx.KeyTypesOf(project.ID)
 		if err != nil {
 			return err
@@ -87,10 +88,15 @@ func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref str
 			return err
 		}
 		out = viewKeyType(row)
-		out.Warnings, err = out.warnings(tx, project)
-		return err
+		return nil
 	})
 	return out, err
+}
+
+// warn sets the warnings of a key type that is saved in a project.
+func (t *KeyType) warn(_ *models.Tx, after Project) error {
+	t.Warnings = t.warnings(after)
+	return nil
 }
 
 func keyTypeTaken(name string) error {
@@ -114,7 +120,7 @@ func (s *Service) UpdateKeyType(
 	ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange,
 ) (KeyType, error) {
 	var out KeyType
-	change := func(tx *models.Tx, project models.Project, row models.KeyType) error {
+	change := func(tx *models.Tx, _ models.Project, row models.KeyType) error {
 		if in.Scopes != nil {
 			row.Scopes = *in.Scopes
 		}
@@ -128,21 +134,16 @@ func (s *Service) UpdateKeyType(
 		if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
 			return err
 		}
-		if err := tx.UpdateKeyType(row); err != nil {
-			return err
-		}
-		var err error
-		out.Warnings, err = out.warnings(tx, project)
-		return err
+		return tx.UpdateKeyType(row)
 	}
-	err := s.changeKeyType(ctx, p, ref, keyType, ifMatch, change)
+	err := s.changeKeyType(ctx, p, ref, keyType, ifMatch, change, out.warn)
 	return out, err
 }
 
 // DeleteKeyType deletes a key type without keys. One with keys is refused as Conflict with
 // the code key_type_in_use.
 func (s *Service) DeleteKeyType(ctx context.Context, p access.Principal, ref, keyType, ifMatch string) error {
-	return s.changeKeyType(ctx, p, ref, keyType, ifMatch, deleteKeyType)
+	return s.changeKeyType(ctx, p, ref, keyType, ifMatch, deleteKeyType, nil)
 }
 
 func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) error {
@@ -184,9 +185,10 @@ func countOf(n int64, one, many string) string {
 // changeKeyType locks a key type that is not built in, checks ifMatch and calls fn.
 func (s *Service) changeKeyType(
 	ctx context.Context, p access.Principal, ref, keyType, ifMatch string,
-	fn func(*models.Tx, models.Project, models.KeyType) error,
+	fn func(*models.Tx, models.Project, models.KeyType) error, then func(*models.Tx, Project) error,
 ) error {
-	return s.change(ctx, p, ref, "key type "+keyType, func(tx *models.Tx, project models.Project, _ time.Time) error {
+	says := &note{change: "key type " + keyType, then: then}
+	return s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
 		column := "name"
 		if strings.Contains(keyType, "_") {
 			column = "id"

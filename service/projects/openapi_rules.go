@@ -86,6 +86,7 @@ type proposedPath struct {
 // proposeRules makes one rule of the operations of a path that ask for the same scopes, and adds owners.
 func proposeRules(doc *openapi.Summary) RuleProposal {
 	p := proposer{at: make(map[string]int, len(doc.Operations)), left: map[string]bool{}}
+	doc = withTextOf(doc)
 	p.out.Derived = !slices.ContainsFunc(doc.Operations, func(op openapi.Operation) bool { return len(op.Scopes) > 0 })
 	for _, op := range doc.Operations {
 		p.addPath(op.Path)
@@ -102,6 +103,17 @@ func proposeRules(doc *openapi.Summary) RuleProposal {
 		p.out.Rules = append(p.out.Rules, path.rules...)
 	}
 	return p.out
+}
+
+// withTextOf returns a document whose paths rules take as text. In a document, $metadata is text.
+func withTextOf(doc *openapi.Summary) *openapi.Summary {
+	out := *doc
+	out.Operations = slices.Clone(doc.Operations)
+	asText := strings.NewReplacer("/$", "/%24", "/=", "/%3D")
+	for i := range out.Operations {
+		out.Operations[i].Path = asText.Replace(out.Operations[i].Path)
+	}
+	return &out
 }
 
 func (p *proposer) addPath(path string) {

@@ -46,6 +46,7 @@ func TestProposeRules_paths(t *testing.T) {
 	doc := &openapi.Summary{}
 	for _, path := range []string{
 		"/organizations/", "/organizations/{id}/", "/orders/{id}.json", "/v4/sheets/{id}:clear", "/a/{b}.{c}", "/x/*",
+		"/$metadata", "/orders/$count",
 	} {
 		doc.Operations = append(doc.Operations, openapi.Operation{Method: "GET", Path: path, Scopes: []string{"read"}})
 	}
@@ -62,7 +63,7 @@ func TestProposeRules_paths(t *testing.T) {
 	}
 	want := []string{
 		"/organizations/", "/organizations/{id}/", "/orders/{id}.json", "/v4/sheets/{id}:clear",
-		"left out: GET /a/{b}.{c}", "left out: GET /x/*",
+		"/%24metadata", "/orders/%24count", "left out: GET /a/{b}.{c}", "left out: GET /x/*",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

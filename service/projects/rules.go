@@ -148,13 +148,12 @@ func (s *Service) SetRules(
 		if err := checkRuleQuota(tx, project); err != nil {
 			return err
 		}
-		changed, err := view(tx, project)
-		if err != nil {
+		says.then = func(tx *models.Tx, after Project) error {
+			groups, err := groupWarnings(tx, project.ID, &out.Rules)
+			out.Warnings = append(after.KeyTypeWarnings(version.ID), groups...)
 			return err
 		}
-		groups, err := groupWarnings(tx, project.ID, &out.Rules)
-		out.Warnings = append(changed.KeyTypeWarnings(version.ID), groups...)
-		return err
+		return nil
 	})
 	return out, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/models"
 	"postern/platform/fault"
 )
 
@@ -114,14 +113,10 @@ func ruleScopesWarning(t KeyType, such snapshot.Rule, text string) fault.Warning
 }
 
 // warnings returns those of a key type that was saved: of all versions, those that name it.
-func (t KeyType) warnings(tx *models.Tx, row models.Project) (out []fault.Warning, err error) {
-	project, err := view(tx, row)
-	if err != nil {
-		return nil, err
-	}
+func (t KeyType) warnings(project Project) (out []fault.Warning) {
 	project.KeyTypes = []KeyType{t}
 	for _, v := range project.Versions {
 		out = append(out, project.KeyTypeWarnings(v.ID)...)
 	}
-	return out, nil
+	return out
 }

@@ -30,12 +30,13 @@ func (s *Service) UpdateSettings(
 	ctx context.Context, p access.Principal, ref, ifMatch string, in Settings,
 ) (Project, error) {
 	var out Project
-	err := s.change(ctx, p, ref, "settings", func(tx *models.Tx, project models.Project, now time.Time) error {
-		before, err := view(tx, project)
-		if err != nil {
-			return err
-		}
-		if err := access.Unchanged(ifMatch, before.ETag, before.SettingsETag); err != nil {
+	says := &note{change: "settings"}
+	says.then = func(_ *models.Tx, after Project) error {
+		out = after
+		return nil
+	}
+	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+		if err := access.Unchanged(ifMatch, says.before.ETag, says.before.SettingsETag); err != nil {
 			return err
 		}
 		seen := project.UpdatedAt
@@ -47,11 +48,7 @@ func (s *Service) UpdateSettings(
 			return err
 		}
 		project.UpdatedAt = now
-		if err := written(tx.UpdateProject(project, seen)); err != nil {
-			return err
-		}
-		out, err = view(tx, project)
-		return err
+		return written(tx.UpdateProject(project, seen))
 	})
 	return out, err
 }

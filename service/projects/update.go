@@ -67,7 +67,7 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		if version.Name != was {
-			*says = note{"rename", "version " + was + " to " + version.Name}
+			says.change, says.object = "rename", "version "+was+" to "+version.Name
 		}
 		auth, err := s.checkAccess(tx, p, project, &version, in, addressesWrong)
 		if err != nil {
@@ -263,7 +263,7 @@ func (s *Service) UpdateEnvironment(
 			return err
 		}
 		if environment.Name != was {
-			*says = note{"rename", "environment " + was + " of version " + version.Name + " to " + environment.Name}
+			says.change, says.object = "rename", "environment "+was+" of version "+version.Name+" to "+environment.Name
 		}
 		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
 		out = viewEnvironment(project.Name, version.Name, environment)
@@ -284,6 +284,38 @@ func (s *Service) change(
 type note struct {
 	change string // "access of ver_1"; with an object a verb: add, rename, remove
 	object string // such as "version 2.0.0"
+
+	before Project                                  // as it is before fn
+	then   func(tx *models.Tx, after Project) error // set by an fn that needs the project as it is afterwards
+}
+
+// look is a project as it was before a transaction: it can take long to read, while others wait to write.
+type look struct {
+	project  Project
+	revision models.Revision // the newest one before that
+}
+
+func (s *Service) lookAt(ctx context.Context, p access.Principal, ref string) (out look, err error) {
+	tx := s.DB.Read(ctx)
+	row, err := access.Project(tx, p, ref, access.ProjectUpdate)
+	if err != nil {
+		return out, err
+	}
+	revisions, err := tx.RevisionsOf([]string{row.ID})
+	if err == nil {
+		out.revision = revisions[row.ID]
+		out.project, err = view(tx, row)
+	}
+	return out, err
+}
+
+// in returns the project in a transaction: as it was, unless it has been changed since.
+func (l look) in(tx *models.Tx, row models.Project) (Project, error) {
+	revisions, err := tx.RevisionsOf([]string{row.ID})
+	if now := revisions[row.ID]; err != nil || now.ID != 0 && now.Same(l.revision) {
+		return l.project, err
+	}
+	return view(tx, row)
 }
 
 // changeNoted is change for an fn that sets the note.
@@ -291,15 +323,20 @@ func (s *Service) changeNoted(
 	ctx context.Context, p access.Principal, ref string, says *note,
 	fn func(*models.Tx, models.Project, time.Time) error,
 ) error {
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+	seen, err := s.lookAt(ctx, p, ref)
+	if err != nil {
+		return fmt.Errorf("projects: change %s: %w", ref, err)
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
 		if err != nil {
 			return err
 		}
-		before, err := view(tx, project)
+		before, err := seen.in(tx, project)
 		if err != nil {
 			return err
 		}
+		says.before = before
 		now := models.Now()
 		if err := fn(tx, project, now); err != nil {
 			return err
@@ -307,6 +344,11 @@ func (s *Service) changeNoted(
 		after, err := viewOf(tx, project.ID)
 		if err != nil {
 			return err
+		}
+		if says.then != nil {
+			if err := says.then(tx, after); err != nil {
+				return err
+			}
 		}
 		detail := map[string]string{"change": says.change, "name": project.Name}
 		if says.object != "" {

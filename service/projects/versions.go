@@ -35,7 +35,7 @@ func (s *Service) CreateVersion(
 	if err != nil {
 		return out, fmt.Errorf("projects: create version %s of %s: %w", in.Name, ref, err)
 	}
-	says := &note{"add", "version " + in.Name}
+	says := &note{change: "add", object: "version " + in.Name}
 	err = s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		versions, err := tx.VersionsOf(project.ID)
 		if err != nil {

@@ -1,8 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Paths that an upstream may read differently than the gateway does.
+-- How an upstream may read a path, other than the gateway does.
+
+local decoded = require("kong.plugins.postern-auth.templates").decoded
 
 local paths = {}
+
+local find, sub = string.find, string.sub
 
 local DOT, SLASH, BACKSLASH, SEMICOLON, PERCENT = 46, 47, 92, 59, 37
 
@@ -37,14 +41,25 @@ end
 
 -- Whether a path has no character behind which a dot segment could hide.
 function paths.is_plain(path)
-  return not path:find("%", 1, true) and not path:find(";", 1, true) and not path:find("\\", 1, true)
+  return not path:find("[%%;\\\192\193\224\240]")
+end
+
+
+-- The bytes with which a character in more bytes than UTF-8 has for it begins (RFC 3629,
+-- section 3), and the last one that then follows.
+local OVERLONG = { [0xC0] = 0xBF, [0xC1] = 0xBF, [0xE0] = 0x9F, [0xF0] = 0x8F }
+
+
+local function is_overlong(first, second)
+  return second and second >= 0x80 and second <= OVERLONG[first]
 end
 
 
 -- Whether a normalized path has a segment "." or ".." for an upstream that takes an
 -- encoded slash or a backslash for a slash, that ends a segment at a semicolon (RFC
 -- 3986, section 3.3), or that decodes more than once. Such an upstream would leave
--- the base path of the environment that the call was authorized for. Once a segment is
+-- the base path of the environment that the call was authorized for. So it does for a
+-- byte of ASCII in an overlong form, if it decodes that. Once a segment is
 -- there, further decoding cannot remove it, so that the path is looked at when nothing is
 -- left to decode.
 function paths.hides_dot_segment(path)
@@ -59,11 +74,149 @@ function paths.hides_dot_segment(path)
       dots, other = 0, false
     elseif c == DOT then
       dots = dots + 1
+    elseif OVERLONG[c] and is_overlong(c, bytes[at + 1]) then
+      return true
     else
       other = true
     end
   end
   return not other and (dots == 1 or dots == 2)
+end
+
+
+-- The same, as text.
+local function decoded_wholly(path)
+  local bytes, n = decode_wholly(path)
+  for at = 1, n do
+    bytes[at] = string.char(bytes[at])
+  end
+  return table.concat(bytes, "", 1, n)
+end
+
+
+-- The segments of a path that are not empty, without their parameters (RFC 3986, 3.3).
+local function segments_of(path)
+  local out = {}
+  for segment in path:gmatch("[^/\\]+") do
+    local bare = segment:match("^[^;]*")
+    if bare ~= "" then
+      out[#out + 1] = bare
+    end
+  end
+  return out
+end
+
+
+-- What the second byte of a character of UTF-8 must be where not all are possible.
+local SECOND = {
+  [0xE0] = "^[\160-\191]", [0xED] = "^[\128-\159]", [0xF0] = "^[\144-\191]", [0xF4] = "^[\128-\143]",
+}
+
+
+-- The bytes that may follow the first one of a character of UTF-8, and how many follow (RFC
+-- 3629, section 4).
+local function follows(first)
+  if first < 0xC2 or first > 0xF4 then
+    return nil
+  elseif first < 0xE0 then
+    return "^[\128-\191]", 1
+  end
+  local second = SECOND[first] or "^[\128-\191]"
+  if first < 0xF0 then
+    return second .. "[\128-\191]", 2
+  end
+  return second .. "[\128-\191][\128-\191]", 3
+end
+
+
+-- Text without control characters and what is not UTF-8.
+local function printable(text)
+  local out, at = {}, 1
+  while at <= #text do
+    local first = text:byte(at)
+    local pattern, more = follows(first)
+    if first >= 0x20 and first < 0x7F then
+      out[#out + 1] = sub(text, at, at)
+    elseif pattern and find(text, pattern, at + 1) then
+      local one = sub(text, at, at + more)
+      out[#out + 1] = not find(one, "^\194[\128-\159]") and one or nil
+      at = at + more
+    end
+    at = at + 1
+  end
+  return table.concat(out)
+end
+
+
+-- White space in UTF-8, as Unicode has it, besides control characters, by how many bytes it has.
+local SPACES = {
+  { "^ " },
+  { "^\194\160" },
+  { "^\225\154\128", "^\226\128[\128-\138\168\169\175]", "^\226\129\159", "^\227\128\128" },
+}
+
+
+-- How many bytes the white space at the first or the last byte of a part has; nil for none.
+local function space(text, first, last, behind)
+  for size, patterns in ipairs(SPACES) do
+    for _, pattern in ipairs(size <= last - first + 1 and patterns or {}) do
+      if find(text, pattern, behind and last - size + 1 or first) then
+        return size
+      end
+    end
+  end
+end
+
+
+local function trimmed(text)
+  local first, last = 1, #text
+  local size = space(text, first, last)
+  while size do
+    first = first + size
+    size = space(text, first, last)
+  end
+  size = space(text, first, last, true)
+  while size do
+    last = last - size
+    size = space(text, first, last, true)
+  end
+  return sub(text, first, last)
+end
+
+
+-- The segments of a path, decoded until no escape is left, as the least strict upstream
+-- reads it: NUL ends it, as strings in C, and so does what begins a query or a fragment;
+-- control characters, what is not UTF-8, and white space around a segment are dropped.
+local function loose_segments(path)
+  local out = {}
+  for _, segment in ipairs(segments_of(printable(decoded_wholly(path):match("^[^%z?#]*")))) do
+    segment = trimmed(segment)
+    if segment ~= "" then
+      out[#out + 1] = segment
+    end
+  end
+  return out
+end
+
+
+-- The ways in which an upstream may read a path other than as segments that are decoded
+-- once: with encoded slashes and backslashes as slashes, without the parameters of
+-- segments, and as the least strict one.
+paths.readings = {
+  function(path) return segments_of(decoded(path)) end,
+  function(path) return segments_of(decoded_wholly(path)) end,
+  function(path)
+    local cut = segments_of(path)
+    return segments_of(decoded("/" .. table.concat(cut, "/")))
+  end,
+  loose_segments,
+}
+
+
+-- Whether a path can be read in another way. Kong has some characters as they are that are
+-- escaped at the hosted gateway.
+function paths.has_readings(path)
+  return find(path, "[^!-~]") or find(path, "[%%;\\]")
 end
 
 

@@ -5,46 +5,15 @@
 
 local objects = require "kong.plugins.postern-auth.objects"
 local openfga = require "kong.plugins.postern-auth.openfga"
+local paths = require "kong.plugins.postern-auth.paths"
 local templates = require "kong.plugins.postern-auth.templates"
 
 local rules = {}
 
-local find, sub = string.find, string.sub
+local sub = string.sub
 
 
 local decoded = templates.decoded
-
-
-local function unescaped(hex)
-  return string.char(tonumber(hex, 16))
-end
-
-
--- Text decoded until no escape is left. The digits of an escape can be escapes too.
-local function decoded_wholly(text)
-  local at = 1
-  while true do
-    local first = find(text, "%%%x%x", at)
-    if not first then
-      return text
-    end
-    text = sub(text, 1, first - 1) .. unescaped(sub(text, first + 1, first + 2)) .. sub(text, first + 3)
-    at = math.max(1, first - 2)
-  end
-end
-
-
--- The segments of a path that are not empty, without their parameters (RFC 3986, 3.3).
-local function segments_of(path)
-  local out = {}
-  for segment in path:gmatch("[^/\\]+") do
-    local bare = segment:match("^[^;]*")
-    if bare ~= "" then
-      out[#out + 1] = bare
-    end
-  end
-  return out
-end
 
 
 -- The segments of a normalized path, decoded once. A slash at the end is ignored.
@@ -57,25 +26,6 @@ local function plain_segments(path)
     out[#out] = nil
   end
   return out
-end
-
-
--- The ways in which an upstream may read a path other than as segments that are decoded
--- once: with encoded slashes and backslashes as slashes, without the parameters of
--- segments, and ended by NUL, as strings are in C.
-local READINGS = {
-  function(path) return segments_of(decoded(path)) end,
-  function(path) return segments_of(decoded_wholly(path)) end,
-  function(path)
-    local cut = segments_of(path)
-    return segments_of(decoded("/" .. table.concat(cut, "/")))
-  end,
-  function(path) return segments_of(decoded_wholly(path):match("^[^%z]*")) end,
-}
-
-
-local function has_readings(path)
-  return find(path, "%", 1, true) or find(path, ";", 1, true) or find(path, "\\", 1, true)
 end
 
 
@@ -208,10 +158,10 @@ function rules.refusal(store, method, path, caller)
   local segments = plain_segments(path)
   local rule = match(store.root, segments, method)
   local refusal = judge(store, method, caller, rule, segments)
-  if refusal or not has_readings(path) then
+  if refusal or not paths.has_readings(path) then
     return refusal
   end
-  for _, reading in ipairs(READINGS) do
+  for _, reading in ipairs(paths.readings) do
     segments = reading(path)
     local other = match(store.root, segments, method)
     refusal = (other ~= rule or (rule and rule.object)) and judge(store, method, caller, other, segments)

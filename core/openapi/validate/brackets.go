@@ -2,40 +2,10 @@ package validate
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// argument is one of a query or a form.
-type argument struct{ name, value string }
-
-// readArguments reads a query, without its question mark, or a form. An argument that is not escaped as it should be
-// stays as it is written. It reads at most a number of arguments, and returns false if there are more.
-func readArguments(query string, most int) (out []argument, all bool) {
-	for pair := range strings.SplitSeq(query, "&") {
-		if pair == "" {
-			continue
-		}
-		if len(out) == most {
-			return out, false
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		out = append(out, argument{unescapeArgument(name), unescapeArgument(value)})
-	}
-	return out, true
-}
-
-func unescapeArgument(value string) string {
-	if strings.IndexByte(value, '%') < 0 && strings.IndexByte(value, '+') < 0 {
-		return value
-	}
-	if plain, err := url.QueryUnescape(value); err == nil {
-		return plain
-	}
-	return value
-}
 
 // arguments are those of a query.
 type arguments struct {
@@ -73,6 +43,17 @@ func bracketed(parameters []parameter) (out map[string]bool) {
 				out = map[string]bool{}
 			}
 			out[p.name] = true
+		}
+	}
+	return out
+}
+
+// inQuery returns the names of the parameters in the query.
+func inQuery(parameters []parameter) looseNames {
+	out := looseNames{}
+	for i := range parameters {
+		if p := &parameters[i]; p.in == InQuery {
+			out.add(p.name)
 		}
 	}
 	return out

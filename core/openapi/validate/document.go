@@ -45,6 +45,7 @@ type compiler struct {
 	patterns map[string]*pattern
 	noted    map[Unchecked]bool
 	more     bool     // there is more to note than fits
+	scratch  []byte   // a canonical text
 	inside   []string // reference tokens of the schema that is read, below At
 	out      *Validator
 }
@@ -76,7 +77,7 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 	for _, op := range operations {
 		c.At = op.Name
 		op.parameters = slices.DeleteFunc(op.parameters, c.isObject)
-		op.bracketed = bracketed(op.parameters)
+		op.bracketed, op.inQuery = bracketed(op.parameters), inQuery(op.parameters)
 	}
 	c.At = ""
 	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int {

@@ -31,16 +31,15 @@ func (c *compiler) values(out *schema, s map[string]any) {
 	out.enum = make(map[string]bool, len(list))
 	var texts []string
 	for _, value := range c.Each(list) {
-		text, ok := c.canonical(value)
-		if !ok || !c.Take(openapi.Memory, int64(len(text))) {
+		if !c.canonical(value) || !c.Take(openapi.Memory, int64(len(c.scratch))) {
 			return
 		}
-		out.enum[text] = true
+		out.enum[string(c.scratch)] = true
 		out.composite = out.composite || kindOf(value)&(kindArray|kindObject) != 0
 		if len(texts) > maxEnumTexts {
 			continue
 		}
-		c.Spend(len(text) / bytesOfStep)
+		c.Spend(len(c.scratch) / bytesOfStep)
 		if said, err := json.Marshal(value); err == nil {
 			texts = append(texts, string(said))
 		}
@@ -55,20 +54,26 @@ func (c *compiler) values(out *schema, s map[string]any) {
 
 // equal returns the items of a list that are equal to a value.
 func (c *compiler) equal(list []any, to any) (out []any) {
-	want, _ := c.canonical(to)
+	c.canonical(to)
+	want := string(c.scratch)
 	for _, one := range c.Each(list) {
-		if text, ok := c.canonical(one); ok && text == want {
+		if c.canonical(one) && string(c.scratch) == want {
 			out = append(out, one)
 		}
 	}
 	return out
 }
 
-// canonical returns the canonical text of a value; false if the budget doesn't have what it takes to write it.
-func (c *compiler) canonical(value any) (string, bool) {
+// stepsOfEqual are those of a part of a value that is compared by its canonical text.
+const stepsOfEqual = 4
+
+// canonical writes the canonical text of a value to scratch. It returns false if the budget doesn't have what that
+// takes.
+func (c *compiler) canonical(value any) bool {
 	size := sizeOf(value)
-	if !c.Spend(size) || !c.Fits(openapi.Memory, bytesOfStep*int64(size)) {
-		return "", false
+	if !c.Spend(stepsOfEqual*size) || !c.Fits(openapi.Memory, bytesOfStep*int64(size)) {
+		return false
 	}
-	return canonical(value), true
+	c.scratch = appendCanonical(c.scratch[:0], value)
+	return true
 }

@@ -32,6 +32,7 @@ type run struct {
 	in       string
 	at       []string // reference tokens
 	problems []Problem
+	scratch  []byte // a canonical text
 }
 
 func (r *run) problem(format string, args ...any) bool {
@@ -127,7 +128,8 @@ func (r *run) isListed(s *schema, kind kinds, value any) bool {
 		if !r.spend(compareCost * sizeOf(value)) {
 			return false
 		}
-		if s.enum[canonical(value)] {
+		r.scratch = appendCanonical(r.scratch[:0], value)
+		if s.enum[string(r.scratch)] {
 			return true
 		}
 	}
@@ -155,7 +157,7 @@ func kindOf(value any) kinds {
 	case bool:
 		return kindBoolean
 	case json.Number:
-		if isWhole(value) {
+		if readDecimal(value).isWhole() {
 			return kindInteger
 		}
 		return kindNumber
@@ -206,12 +208,12 @@ func (r *run) array(s *schema, list []any) bool {
 			if !r.spend(compareCost * sizeOf(item)) {
 				return false
 			}
-			key := canonical(item)
-			if seen[key] {
+			r.scratch = appendCanonical(r.scratch[:0], item)
+			if seen[string(r.scratch)] {
 				ok = r.problem("must not have an item twice")
 				break
 			}
-			seen[key] = true
+			seen[string(r.scratch)] = true
 		}
 	}
 	contained, enough := 0, max(s.minContains, s.maxContains+1)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"postern/core/openapi/tree"
@@ -121,53 +120,39 @@ func (from jsonReader) end() error {
 	return nil
 }
 
-// canonical returns a text that is the same for equal values.
-func canonical(value any) string {
-	if s, ok := value.(string); ok {
-		return `"` + s
-	}
-	var out strings.Builder
-	writeCanonical(&out, value)
-	return out.String()
-}
-
-func writeCanonical(to *strings.Builder, value any) {
+// appendCanonical appends a text that is the same for equal values, and for no others.
+func appendCanonical(dst []byte, value any) []byte {
 	switch value := value.(type) {
 	case string:
-		to.WriteString(strconv.Quote(value))
+		return appendText(dst, value)
 	case json.Number:
-		to.WriteString(canonicalNumber(value))
+		return readDecimal(value).appendTo(dst)
 	case []any:
-		to.WriteByte('[')
+		dst = append(dst, '[')
 		for _, item := range value { // plain: who calls has spent sizeOf
-			writeCanonical(to, item)
-			to.WriteByte(',')
+			dst = append(appendCanonical(dst, item), ',')
 		}
-		to.WriteByte(']')
+		return append(dst, ']')
 	case map[string]any:
-		to.WriteByte('{')
-		for _, name := range tree.Keys(value) { // plain: who calls has spent sizeOf
-			to.WriteString(strconv.Quote(name))
-			to.WriteByte(':')
-			writeCanonical(to, value[name])
-			to.WriteByte(',')
+		dst = append(dst, '{')
+		if len(value) == 1 { // of which a document can have many
+			for name, item := range value { // plain: it is one
+				dst = appendCanonical(appendText(dst, name), item)
+			}
+			return append(dst, '}')
 		}
-		to.WriteByte('}')
-	default:
-		fmt.Fprint(to, value)
+		for _, name := range tree.Keys(value) { // plain: who calls has spent sizeOf
+			dst = append(appendCanonical(appendText(dst, name), value[name]), ',')
+		}
+		return append(dst, '}')
 	}
+	return fmt.Append(dst, value)
 }
 
-// canonicalNumber is the same for 1, 1.0 and 1e0, and keeps integers of any size apart.
-func canonicalNumber(n json.Number) string {
-	if digits := n.String(); !strings.ContainsAny(digits, ".eE") && digits != "-0" {
-		return digits
-	}
-	f, _ := strconv.ParseFloat(n.String(), 64)
-	if f == 0 {
-		return "0"
-	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
+// appendText appends a text with its length in front, so that nothing has to be escaped.
+func appendText(dst []byte, text string) []byte {
+	dst = strconv.AppendInt(append(dst, '"'), int64(len(text)), 10)
+	return append(append(dst, ':'), text...)
 }
 
 // sizeOf is about how many steps it takes to compare a value. Its canonical text has about 16 bytes for each.
@@ -177,7 +162,7 @@ func sizeOf(value any) int {
 	case string:
 		return 1 + len(value)/16
 	case json.Number:
-		return 1 + len(canonicalNumber(value))/16
+		return 1 + len(value)/16
 	case []any:
 		for _, item := range value { // plain: to spend it
 			size += sizeOf(item)

@@ -1,6 +1,6 @@
 package validate
 
-import "math"
+import "encoding/json"
 
 // shape is what the value of a keyword must be.
 type shape struct {
@@ -11,11 +11,16 @@ type shape struct {
 var (
 	isText     = shape{"a text", func(_ *compiler, v any) bool { _, ok := v.(string); return ok }}
 	isBoolean  = shape{"true or false", func(_ *compiler, v any) bool { _, ok := v.(bool); return ok }}
-	isFloat    = shape{"a number", func(_ *compiler, v any) bool { return number(v) != nil }}
-	isPositive = shape{"a number above 0", func(_ *compiler, v any) bool { n := number(v); return n != nil && *n > 0 }}
-	isCount    = shape{"a whole number of at least 0", func(_ *compiler, v any) bool {
-		n := number(v)
-		return n != nil && *n >= 0 && *n == math.Trunc(*n)
+	isNumber   = shape{"a number", func(_ *compiler, v any) bool { _, ok := v.(json.Number); return ok }}
+	isPositive = shape{"a number above 0 of at most 18 digits", func(_ *compiler, v any) bool {
+		n, ok := v.(json.Number)
+		d := readDecimal(n)
+		return ok && d.sign() > 0 && len(d.digits) <= maxDivisor
+	}}
+	isCount = shape{"a whole number of at least 0", func(_ *compiler, v any) bool {
+		n, ok := v.(json.Number)
+		d := readDecimal(n)
+		return ok && d.sign() >= 0 && d.isWhole()
 	}}
 	isTypes = shape{"a type of JSON Schema, or a list of them", func(c *compiler, v any) bool {
 		if one, ok := v.(string); ok {
@@ -83,8 +88,8 @@ var (
 	schemaKeywords = map[string]keyword{
 		"$ref": {isText, isText},
 		"type": {isTypes, isTypes}, "nullable": {old: isBoolean}, "enum": {isList, isList}, "const": {modern: isAny},
-		"minimum": {isFloat, isFloat}, "maximum": {isFloat, isFloat}, "multipleOf": {isPositive, isPositive},
-		"exclusiveMinimum": {isBoolean, isFloat}, "exclusiveMaximum": {isBoolean, isFloat},
+		"minimum": {isNumber, isNumber}, "maximum": {isNumber, isNumber}, "multipleOf": {isPositive, isPositive},
+		"exclusiveMinimum": {isBoolean, isNumber}, "exclusiveMaximum": {isBoolean, isNumber},
 		"minLength": {isCount, isCount}, "maxLength": {isCount, isCount},
 		"pattern": {isText, isText}, "format": {isText, isText},
 		"minItems": {isCount, isCount}, "maxItems": {isCount, isCount}, "uniqueItems": {isBoolean, isBoolean},

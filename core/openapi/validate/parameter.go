@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/openapi"
 	"postern/core/openapi/tree"
 )
 
@@ -58,6 +59,10 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 	c.Spend(len(op.Name) / bytesOfStep)
 	if p.in == InPath && !strings.Contains(op.Name, "{"+p.name+"}") {
 		c.note("The parameter is not checked: the path does not have it.")
+	}
+	if p.in == InQuery {
+		c.Spend(stepsOfLoose)
+		c.Take(openapi.Memory, int64(2*perMember+len(p.name)))
 	}
 	op.parameters = append(op.parameters, p)
 }
@@ -231,7 +236,7 @@ func (s *schema) settle(depth int) {
 func (s *schema) readings(value string) []any {
 	may := s.may()
 	var out []any
-	if may&(kindNumber|kindInteger) != 0 && isNumber(value) {
+	if may&(kindNumber|kindInteger) != 0 && looksNumeric(value) {
 		out = append(out, json.Number(value))
 	}
 	if may&kindBoolean != 0 && (value == "true" || value == "false") {
@@ -243,8 +248,8 @@ func (s *schema) readings(value string) []any {
 	return out
 }
 
-// isNumber reports whether a text is a number of JSON.
-func isNumber(value string) bool {
+// looksNumeric reports whether a text is a number of JSON.
+func looksNumeric(value string) bool {
 	return value != "" && len(value) <= 400 && strings.IndexByte("-0123456789", value[0]) >= 0 &&
 		isDigit(value[len(value)-1]) && json.Valid([]byte(value)) // which allows white space around it
 }

@@ -33,10 +33,45 @@ func (r *run) checkReading(s *schema, read func(*reading) any) {
 	r.check(s, value)
 }
 
-// checkForm checks an object whose members are arguments. What the schema has as a member stays whole; other names
-// with brackets are those of members within members.
-func (r *run) checkForm(s *schema, form []argument, separator map[string]string) {
-	all, root := r.combinedIn([]*schema{s}), &node{}
+// checkForm checks an object whose members are arguments, in each way in which an upstream may read them. What the
+// schema has as a member stays whole; other names with brackets are those of members within members.
+func (r *run) checkForm(s *schema, form []argument, text string, separator map[string]string) {
+	if slices.ContainsFunc(form, func(one argument) bool { return one.brokenName || one.brokenText }) {
+		r.problem("has %s", brokenEscape)
+		return
+	}
+	all := r.combinedIn([]*schema{s})
+	r.checkArguments(s, all, form, separator)
+	isOther := func(one argument) bool {
+		base, _, _ := strings.Cut(one.name, "[")
+		r.spend(len(all))
+		return !slices.ContainsFunc(all, func(s *schema) bool { return s.properties[base] != nil })
+	}
+	if len(r.problems) > 0 || !strings.Contains(text, ";") && !slices.ContainsFunc(form, isOther) {
+		return
+	}
+	if loose, differs := r.loosely(text, r.looseNamesOf(all)); differs {
+		r.checkArguments(s, all, loose, separator)
+	}
+}
+
+// looseNamesOf returns the names of the members that one of the schemas has.
+func (r *run) looseNamesOf(all []*schema) looseNames {
+	out := looseNames{}
+	for _, one := range all {
+		for _, name := range one.propertyNames {
+			if !r.spend(stepsOfLoose + len(name)/bytesOfStep) {
+				return nil
+			}
+			out.add(name)
+		}
+	}
+	return out
+}
+
+// checkArguments checks an object in one reading of its arguments. all are its schemas, with those that they combine.
+func (r *run) checkArguments(s *schema, all []*schema, form []argument, separator map[string]string) {
+	root := &node{}
 	for _, one := range form {
 		base, path, ok := r.inBrackets(one.name)
 		switch {

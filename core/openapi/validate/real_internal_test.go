@@ -262,8 +262,8 @@ func candidates(s *schema, depth int) (out []any) {
 	}
 	for text := range s.enum {
 		var value any
-		decoder := json.NewDecoder(strings.NewReader(strings.TrimSuffix(text, `"`)))
-		if quoted, isText := strings.CutPrefix(text, `"`); isText {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		if _, quoted, _ := strings.Cut(text, ":"); text[0] == '"' {
 			out = append(out, quoted)
 		} else if decoder.UseNumber(); decoder.Decode(&value) == nil {
 			out = append(out, value)

@@ -36,6 +36,7 @@ type Operation struct {
 	names      []string   // of the parameters in the path
 	alike      *Operation // the next one whose path differs only in their names; nil: there is none
 	parameters []parameter
+	inQuery    looseNames      // the names of parameters in the query
 	bracketed  map[string]bool // the names of parameters in the query that have brackets themselves
 	body       *requestBody    // nil: the document describes none
 	unknown    string          // why no request matches it; "": one may
@@ -123,14 +124,9 @@ func (m Match) head(w *Work, query string, length int64, header func(name string
 	r := &run{work: w}
 	r.spend(len(query) / bytesOfStep)
 	m.checkPath(r)
-	query = strings.TrimPrefix(query, "?")
-	pairs, _ := readArguments(query, len(query))
-	arguments := r.arguments(pairs, m.bracketed)
+	m.checkQuery(r, strings.TrimPrefix(query, "?"))
 	for i := range m.parameters {
-		switch p := &m.parameters[i]; p.in {
-		case InQuery:
-			p.checkQuery(r, arguments)
-		case InHeader:
+		if p := &m.parameters[i]; p.in == InHeader {
 			lines := header(p.name)
 			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
 				lines = []string{strings.Join(lines, ",")}
@@ -148,6 +144,39 @@ func (m Match) head(w *Work, query string, length int64, header func(name string
 	}
 	return r.result()
 }
+
+// checkQuery checks the parameters in the query, in each way in which an upstream may read it.
+func (m Match) checkQuery(r *run, query string) {
+	if len(m.inQuery) == 0 {
+		return
+	}
+	pairs, _ := readArguments(query, len(query))
+	m.checkArguments(r, pairs)
+	if loose, differs := r.loosely(query, m.inQuery); differs && len(r.problems) == 0 {
+		m.checkArguments(r, loose)
+	}
+}
+
+func (m Match) checkArguments(r *run, pairs []argument) {
+	for _, one := range pairs {
+		r.in, r.at = InQuery, r.at[:0]
+		switch {
+		case one.brokenName:
+			r.problem("has a name with %s", brokenEscape)
+		case one.brokenText && m.inQuery[one.name] != "":
+			r.at = append(r.at, m.inQuery[one.name])
+			r.problem("has %s", brokenEscape)
+		}
+	}
+	arguments := r.arguments(pairs, m.bracketed)
+	for i := range m.parameters {
+		if p := &m.parameters[i]; p.in == InQuery {
+			p.checkQuery(r, arguments)
+		}
+	}
+}
+
+const brokenEscape = "a percent sign that begins no escape"
 
 const formType = "application/x-www-form-urlencoded"
 
@@ -256,7 +285,7 @@ func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []P
 	of := m.body.of(name)
 	if name == formType {
 		if form, all := readArguments(string(body), maxForm); all {
-			r.checkForm(of.schema, form, of.separator)
+			r.checkForm(of.schema, form, string(body), of.separator)
 		} else {
 			r.problem("must have at most %d arguments", maxForm)
 		}

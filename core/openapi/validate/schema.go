@@ -63,9 +63,10 @@ type schema struct {
 	composite bool            // enum has arrays or objects
 	enumTexts string          // for who is refused; "": too many
 
-	minimum, maximum, above, below *float64
-	multipleOf                     float64 // 0: none
-	minLength, maxLength           int     // -1: none
+	numeric                        bool // it has one of these, or a format of numbers
+	minimum, maximum, above, below *bound
+	multipleOf                     *bound
+	minLength, maxLength           int // -1: none
 	pattern                        *pattern
 	format                         string
 
@@ -239,7 +240,6 @@ func (c *compiler) object(all map[string]any) *schema {
 	if expression, ok := s["pattern"].(string); ok {
 		out.pattern = c.pattern(expression)
 	}
-	out.format = tree.Text(s["format"])
 	out.minItems, out.maxItems = count(s["minItems"]), count(s["maxItems"])
 	out.unique, _ = s["uniqueItems"].(bool)
 	out.items, out.contains = c.one(s, "items"), c.one(s, "contains")
@@ -297,7 +297,7 @@ func (c *compiler) kindsOf(of any) (out kinds) {
 }
 
 func (c *compiler) numbers(out *schema, s map[string]any) {
-	out.minimum, out.maximum = number(s["minimum"]), number(s["maximum"])
+	out.minimum, out.maximum = c.bound(s["minimum"]), c.bound(s["maximum"])
 	if exclusive, _ := s["exclusiveMinimum"].(bool); exclusive {
 		out.minimum, out.above = nil, out.minimum
 	}
@@ -305,11 +305,12 @@ func (c *compiler) numbers(out *schema, s map[string]any) {
 		out.maximum, out.below = nil, out.maximum
 	}
 	if c.modern {
-		out.above, out.below = number(s["exclusiveMinimum"]), number(s["exclusiveMaximum"])
+		out.above, out.below = c.bound(s["exclusiveMinimum"]), c.bound(s["exclusiveMaximum"])
 	}
-	if of := number(s["multipleOf"]); of != nil {
-		out.multipleOf = *of
-	}
+	out.multipleOf = c.bound(s["multipleOf"])
+	out.format = tree.Text(s["format"])
+	out.numeric = out.minimum != nil || out.maximum != nil || out.above != nil || out.below != nil ||
+		out.multipleOf != nil || out.format == "int32" || out.format == "int64"
 }
 
 func (c *compiler) members(out *schema, s map[string]any) {
@@ -355,23 +356,12 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	}
 }
 
-func number(of any) *float64 {
-	n, ok := of.(json.Number)
-	if !ok {
-		return nil
-	}
-	f, err := strconv.ParseFloat(n.String(), 64)
-	if err != nil {
-		return nil
-	}
-	return &f
-}
-
 // count returns a number of characters, items or members; -1 for none. Bodies have less than the largest one.
 func count(of any) int {
-	f := number(of)
-	if f == nil {
+	n, ok := of.(json.Number)
+	if !ok {
 		return -1
 	}
-	return int(min(*f, 1<<31))
+	f, _ := strconv.ParseFloat(n.String(), 64) // out of range it is infinite
+	return int(min(f, 1<<31))
 }

@@ -139,7 +139,10 @@ func Bool(name, member string, flags ...string) Field {
 func Number(name, member, flag string, unit int64, suffix string) Field {
 	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
 		typed := strings.TrimSpace(form.Get(f.Name))
-		if typed == "" {
+		switch {
+		case typed == "" && f.keep:
+			return null{}, f.flag("none")
+		case typed == "":
 			return nil, nil
 		}
 		n, err := strconv.ParseInt(typed, 10, 64)

@@ -253,7 +253,7 @@ func corsCalls(set, setCommand, remove, removeCommand string) []Call {
 				Joined(PerLine("cors_headers", "headers", "--headers").Keep()),
 				Joined(PerLine("exposed_headers", "exposed_headers", "--exposed-headers").Keep()),
 				Bool("credentials", "credentials", "--credentials").Keep(),
-				Number("max_age", "max_age", "--max-age", 1, ""),
+				Number("max_age", "max_age", "--max-age", 1, "").Keep(),
 			},
 		},
 	}

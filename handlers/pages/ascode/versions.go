@@ -94,7 +94,8 @@ func versionForms(read Readers) map[string][]Call {
 		},
 		aVersion + "/openapi/remove": does("remove-openapi-document", "openapi remove "+ofVersion),
 		aVersion + "/openapi/settings": does("set-openapi-settings", "openapi settings "+ofVersion,
-			Text("validation", "validation", "--validate"), Text("publication", "publication", "--publish")),
+			Text("validation", "validation", "--validate").Keep(),
+			Text("publication", "publication", "--publish").Keep()),
 	}
 }
 

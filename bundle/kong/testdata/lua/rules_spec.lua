@@ -67,6 +67,10 @@ check("raw bytes", function()
   for _, path in ipairs({ "/a b/1", "/a%20b/1", "/a b\\1", "/a b%5C1" }) do
     equal(rules.refusal(store, "GET", path, { scopes = "" }), "insufficient_scope", path)
   end
+  store = rules.store({ list = { { methods = { "GET" }, path = "/admin", scopes = { "s" } } } })
+  for _, path in ipairs({ "/admin\n", "/admin ", "/admin\255", "/\194\160admin" }) do
+    equal(rules.refusal(store, "GET", path, { scopes = "" }), "insufficient_scope", path)
+  end
 end)
 
 check("no rules", function() equal(rules.store(nil), nil) end)

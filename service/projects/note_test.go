@@ -1,0 +1,54 @@
+package projects_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"postern/core/snapshot"
+	"postern/service/projects"
+	"postern/testkit/state"
+)
+
+// A project of many versions takes long to read, while others wait to write. A change reads it once before its
+// transaction and once at its end, also where the answer depends on it.
+func TestChange_readsTheProjectOnce(t *testing.T) {
+	db := state.OpenSQLite(t)
+	var statements atomic.Int64
+	if err := db.OnStatement(func(context.Context) { statements.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, db)
+	created, p := w.create(t, authenticated)
+	ctx, project, name := t.Context(), created.Project.ID, "Books"
+	counted := func(do func() error) int64 {
+		t.Helper()
+		before := statements.Load()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		return statements.Load() - before
+	}
+	plain := counted(func() error {
+		_, err := w.SetTransforms(ctx, p, project, "1.0.0", "", snapshot.Transforms{})
+		return err
+	})
+	for what, do := range map[string]func() error{
+		"rules": func() error {
+			_, err := w.SetRules(ctx, p, project, "1.0.0", "", snapshot.Rules{Default: snapshot.RulesDeny})
+			return err
+		},
+		"settings": func() error {
+			_, err := w.UpdateSettings(ctx, p, project, "", projects.Settings{DisplayName: &name})
+			return err
+		},
+		"a key type": func() error {
+			_, err := w.CreateKeyType(ctx, p, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+			return err
+		},
+	} {
+		if n := counted(do); n > plain+5 { // the project takes 8
+			t.Errorf("%s: %d statements, and %d for a change that answers nothing else", what, n, plain)
+		}
+	}
+}
