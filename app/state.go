@@ -59,9 +59,9 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 	case err != nil:
 		err = explain(c, "cannot read the database's schema", err)
 	case !may:
-		err = errors.New("cannot change the database's schema: the role of --database-url neither owns the tables nor " +
-			"may create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` to this role if " +
-			"the database is empty")
+		err = errors.New("cannot change the database's schema: the role of --database-url neither owns the " +
+			"tables nor may create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` " +
+			"to this role if the database is empty")
 	default:
 		ours, rivers, err = migrate(ctx, c, db, log)
 	}

@@ -48,8 +48,8 @@ func expired(pair *tls.Certificate) bool { return !pair.Leaf.NotAfter.After(time
 // Ends returns when the pair in use ends.
 func (p *Pair) Ends() time.Time { return p.inUse.Load().Leaf.NotAfter }
 
-// FirstEnd returns when the first of the directory's certificates ends, and whether there is one. Of several for the same
-// names it counts the one in use.
+// FirstEnd returns when the first of the directory's certificates ends, and whether there is one. Of several
+// for the same names it counts the one in use.
 func (d *Directory) FirstEnd() (first time.Time, found bool) {
 	for _, pair := range *d.inUse.Load() {
 		if !found || pair.Leaf.NotAfter.Before(first) {
