@@ -148,7 +148,7 @@ func explain(c config.Config, what string, cause error) error {
 	case models.Forbidden(cause):
 		fix = "give the role of --database-url the rights of its roles in deploy/postgresql/roles.sql; it is to be " +
 			"run again after each `postern migrate`"
-	case errors.Is(cause, models.ErrTransactionPooling):
+	case errors.Is(cause, models.ErrTransactionPooling), errors.Is(cause, models.ErrPoolTooSmall):
 		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":
 		fix = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"

@@ -15,12 +15,18 @@ var ErrTransactionPooling = errors.New("the database address leads to a connecti
 	"(such as pgbouncer with pool_mode = transaction), which Postern cannot use: set pool_mode = session, " +
 	"or connect to PostgreSQL itself")
 
+// ErrPoolTooSmall means that the address leads to a connection pooler that has too few sessions left. A
+// process that waits for one can't follow changes, and goes on accepting revoked keys.
+var ErrPoolTooSmall = errors.New("the database address leads to a connection pooler that has fewer sessions left than " +
+	"--database-max-connections: give it that many for each process and for one more (pgbouncer's default_pool_size), " +
+	"lower the setting, or connect to PostgreSQL itself")
+
 // poolerRounds is how often both connections are asked. Other clients of a pooler
 // could take the sessions in between in just the order that hides it.
 const poolerRounds = 5
 
-// checkPooler refuses a pooler in transaction mode. A pooler invents the process
-// id that it gives its clients; in transaction mode the real one changes from one
+// checkPooler refuses a pooler in transaction mode, and one with fewer sessions than the process may use. A
+// pooler invents the process id that it gives its clients; in transaction mode the real one changes from one
 // statement to the next, or two clients have the same.
 func (s *server) checkPooler(ctx context.Context) error {
 	first, err := s.connectPlain(ctx)
@@ -48,6 +54,22 @@ func (s *server) checkPooler(ctx context.Context) error {
 		}
 		if other == pid || again != pid {
 			return ErrTransactionPooling
+		}
+	}
+	return s.checkPoolSize(ctx, s.most-2)
+}
+
+// checkPoolSize opens more sessions at the same time. A pooler accepts connections for which it has no
+// session, and lets their first statement wait.
+func (s *server) checkPoolSize(ctx context.Context, more int) error {
+	for range more {
+		conn, err := s.connectPlain(ctx)
+		if err != nil {
+			return fmt.Errorf("%w (%w)", ErrPoolTooSmall, err)
+		}
+		defer conn.Close(context.WithoutCancel(ctx))
+		if _, err := sessionOf(ctx, conn); err != nil {
+			return fmt.Errorf("%w (%w)", ErrPoolTooSmall, err)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func TestOpenPostgresThroughAPooler(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode+" mode", func(t *testing.T) {
-			db, err := models.Open(t.Context(), pgbouncer.Start(t, state.Postgres(t), tt.mode), "")
+			db, err := models.Open(t.Context(), pgbouncer.Start(t, state.Postgres(t), tt.mode, 40), "")
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
@@ -38,5 +38,23 @@ func TestOpenPostgresThroughAPooler(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A pooler with too few sessions is refused at the start: later, the change feed would wait for one.
+func TestOpen_poolTooSmall(t *testing.T) {
+	for sessions, want := range map[int]error{models.MinConns: nil, models.MinConns - 1: models.ErrPoolTooSmall} {
+		db, err := models.OpenWith(t.Context(), models.Options{
+			DatabaseURL: pgbouncer.Start(t, state.Postgres(t), "session", sessions),
+			MaxConns:    models.MinConns,
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%d sessions: %v, want %v", sessions, err, want)
+		}
+		if err == nil {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -92,6 +92,7 @@ const (
 type server struct {
 	config    *pgx.ConnConfig
 	deadlines Deadlines
+	most      int // connections of all pools
 	wires     *wires
 	circuit   circuit
 	complete  atomic.Bool // the schema has been up to date: what it lacks later is being restored
@@ -104,20 +105,26 @@ type limits struct {
 	dropsOthers           bool          // silence says that other silent connections are dead too
 }
 
-func newServer(databaseURL string, deadlines Deadlines) (*server, error) {
-	if endsEarly(databaseURL) {
+func newServer(o Options) (*server, error) {
+	if endsEarly(o.DatabaseURL) {
 		return nil, errors.New("the user name or password in the address has a character that must be escaped: write " +
 			"@ as %40, / as %2F, ? as %3F and # as %23")
 	}
-	config, err := pgx.ParseConfig(databaseURL)
+	config, err := pgx.ParseConfig(o.DatabaseURL)
 	if err != nil {
 		return nil, hideURL(err)
 	}
+	deadlines := o.Deadlines.orDefaults()
 	config.ConnectTimeout = deadlines.Connect
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "postern"
 	}
-	return &server{config: config, deadlines: deadlines, wires: newWires()}, nil
+	return &server{
+		config:    config,
+		deadlines: deadlines,
+		most:      cmp.Or(o.MaxConns, defaultConns),
+		wires:     newWires(),
+	}, nil
 }
 
 // connector is the configuration of connections that are held to the limits.
@@ -191,12 +198,12 @@ func dropDead(ctx context.Context, params stdlib.ShouldPingParams) bool {
 }
 
 func preparePostgres(o Options) (*DB, error) {
-	s, err := newServer(o.DatabaseURL, o.Deadlines.orDefaults())
+	s, err := newServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
 	db := &DB{dialect: migrations.Postgres, server: s}
-	most := cmp.Or(o.MaxConns, defaultConns) - feedConns - bulkConns - listenConns
+	most := s.most - feedConns - bulkConns - listenConns
 	for _, p := range []struct {
 		into   **gorm.DB
 		limits limits

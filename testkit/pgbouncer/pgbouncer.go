@@ -19,15 +19,15 @@ import (
 )
 
 // Start runs a pooler in a pool mode (session, transaction or statement) until the
-// test ends, and returns the URL of the database through it.
-func Start(t testing.TB, databaseURL, mode string) string {
+// test ends, and returns the URL of the database through it. It has that many sessions.
+func Start(t testing.TB, databaseURL, mode string, sessions int) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		t.Fatal("the address is no URL") // not repeated: it holds a password
 	}
 	port := freePort(t)
-	config := configuration(t, u, mode, port)
+	config := configuration(t, u, mode, port, sessions)
 	args := []string{"-q", config}
 	if os.Geteuid() == 0 { // as which it does not run
 		args = append([]string{"-u", account(t)}, args...)
@@ -47,7 +47,7 @@ func Start(t testing.TB, databaseURL, mode string) string {
 	return through.String()
 }
 
-func configuration(t testing.TB, server *url.URL, mode, port string) string {
+func configuration(t testing.TB, server *url.URL, mode, port string, sessions int) string {
 	t.Helper()
 	password, _ := server.User.Password()
 	text := fmt.Sprintf(`[databases]
@@ -58,7 +58,8 @@ listen_port = %s
 unix_socket_dir =
 auth_type = any
 pool_mode = %s
-`, server.Hostname(), server.Port(), server.User.Username(), password, port, mode)
+default_pool_size = %d
+`, server.Hostname(), server.Port(), server.User.Username(), password, port, mode, sessions)
 	dir, err := os.MkdirTemp("", "postern-pgbouncer-") // t.TempDir is for root alone
 	if err != nil {
 		t.Fatal(err)
