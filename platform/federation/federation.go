@@ -173,9 +173,9 @@ func (c *Client) AuthorizeURL(
 	return c.oauth(endpoint, attempt).AuthCodeURL(attempt.State, options...)
 }
 
-// Exchange redeems an authorization code. The error is an *ExchangeError where the
-// endpoint refuses, an AnswerError where its response holds no token, and any other where
-// it cannot be reached.
+// Exchange redeems an authorization code. The access token is "" where the response has an ID token alone, as that of
+// Azure AD B2C does if no scope of an API was requested. The error is an *ExchangeError where the endpoint refuses, an
+// AnswerError where its response holds no token, and any other where it cannot be reached.
 func (c *Client) Exchange(
 	ctx context.Context, endpoint oauth2.Endpoint, attempt Attempt, code string,
 ) (*oauth2.Token, error) {
@@ -186,6 +186,9 @@ func (c *Client) Exchange(
 		return nil, AnswerError("its token is not a bearer token")
 	}
 	if err == nil {
+		if token.AccessToken == noAccessToken {
+			token.AccessToken = ""
+		}
 		return token, nil
 	}
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {

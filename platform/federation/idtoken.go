@@ -169,13 +169,13 @@ func (i *Issuer) isNamed(iss string) bool {
 // Identify returns the identity that verified claims describe, without its issuer. It
 // asks userinfo where the ID token has no address and the scope email was requested, or
 // where it lacks one of the claims that the caller reads. Errors of that call are those of
-// GetJSON.
+// GetJSON, and an AnswerError without an access token.
 func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, token *oauth2.Token) (Identity, error) {
 	if claims.Subject == "" || len(claims.Subject) > maxSubject {
 		return Identity{}, AnswerError("its ID token has no usable subject")
 	}
 	needsEmail := claims.Email == "" && slices.Contains(c.Scopes, "email")
-	isNeeded := needsEmail || c.AllClaims || c.lacksClaim(claims.All)
+	isNeeded := needsEmail || c.AllClaims && token.AccessToken != "" || c.lacksClaim(claims.All)
 	if issuer.UserInfo != "" && (isNeeded || c.lacksProfile(claims.All)) {
 		more, err := c.userinfo(ctx, issuer, token)
 		if err == nil && more.Subject != claims.Subject { // Core, 5.3.2

@@ -58,6 +58,9 @@ func GetJSON(ctx context.Context, client *http.Client, address, token string, ou
 }
 
 func newRequest(ctx context.Context, address, token string) (*http.Request, error) {
+	if token == "" {
+		return nil, AnswerError("it gave an ID token without an access token, which its API demands")
+	}
 	ask, err := http.NewRequestWithContext(traces.For(ctx, "userinfo"), http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create a request: %w", withoutURL(err))

@@ -286,16 +286,32 @@ var errNotOffered = fault.New(fault.NotFound, "provider_not_offered",
 
 // providerConfig returns the configuration of an enabled provider, with its secret.
 func (s *Service) providerConfig(ctx context.Context, clientID, id string) (providers.Config, models.Provider, error) {
-	tx := s.DB.Read(ctx)
-	row, err := tx.ProviderByID(id)
-	if err != nil && !isAbsent(err) {
-		return providers.Config{}, row, fmt.Errorf("login: find the provider %s: %w", id, err)
+	row, err := s.providerRow(ctx, id)
+	if err != nil {
+		return providers.Config{}, row, err
 	}
-	if err != nil || row.ClientID != clientID || !row.Enabled {
-		return providers.Config{}, row, errNotOffered
-	}
-	config, err := s.configOf(tx, row)
+	config, err := s.offeredConfig(ctx, clientID, row)
 	return config, row, err
+}
+
+// providerRow returns the row of a provider, which may be another app client's, and the zero row if there is none.
+func (s *Service) providerRow(ctx context.Context, id string) (models.Provider, error) {
+	row, err := s.DB.Read(ctx).ProviderByID(id)
+	if isAbsent(err) {
+		return models.Provider{}, nil
+	}
+	if err != nil {
+		return row, fmt.Errorf("login: find the provider %s: %w", id, err)
+	}
+	return row, nil
+}
+
+// offeredConfig is providerConfig for a row of providerRow.
+func (s *Service) offeredConfig(ctx context.Context, clientID string, row models.Provider) (providers.Config, error) {
+	if row.ClientID != clientID || !row.Enabled {
+		return providers.Config{}, errNotOffered
+	}
+	return s.configOf(s.DB.Read(ctx), row)
 }
 
 // configOf returns the configuration of a provider, with its secret.

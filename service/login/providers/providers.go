@@ -81,7 +81,7 @@ type exchange struct {
 
 // Tokens are those that the provider issued.
 type Tokens struct {
-	Access  secrets.Secret
+	Access  secrets.Secret // "" if the provider gave an ID token alone
 	ID      secrets.Secret // "" if the provider has none
 	Expires time.Time      // of Access; zero if the provider does not state it
 }
@@ -200,6 +200,9 @@ func (s *Set) Complete(
 	token, err := s.relyingParty(c).Exchange(ctx, endpoint, r.attempt(c), answer.Code)
 	if err != nil {
 		return federation.Identity{}, Tokens{}, exchangeFault(c, err)
+	}
+	if token.AccessToken == "" && !k.traits().HasIDToken {
+		return federation.Identity{}, Tokens{}, refusedAnswer(c, "it gave no access token")
 	}
 	identity, err := k.identify(ctx, s, c, exchange{r.attempt(c), answer.Issuer, token})
 	if err != nil {
