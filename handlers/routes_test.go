@@ -25,6 +25,8 @@ var anonymous = merge(
 		"GET /openapi-3.0.json":               "200",
 		"GET /openapi-3.0.yaml":               "200",
 
+		"POST /signin/:provider/callback": "404",
+
 		"GET /":               "/projects",
 		"GET /signin":         "200",
 		"POST /signin":        "401",
