@@ -38,6 +38,7 @@ func newAbroad(t *testing.T, db *models.DB, issuer *oidcprovider.Provider) *abro
 				APIURL:       "http://127.0.0.1:9",
 			},
 		})
+		s.Accounts.OwnIssuer = issuer.Issuer
 	}), issuer}
 }
 
@@ -80,6 +81,21 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 	a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
 		Shows(403, "Sign in").
 		Says("[role=alert]", "Verify it there")
+
+	// The operator's issuer need not state that an address is verified, as Entra does not.
+	bound, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "unstated-kim@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"mallory": "This invitation is for", "unstated-mallory": "This invitation is for", "unverified-kim": "Verify it",
+	} {
+		a.Get(a.away("/signin/oidc", name, "next", "/invite/"+bound.Code)).Shows(403, "Sign in").
+			Says("[role=alert]", want)
+	}
+	a.Get(a.away("/signin/oidc", "unstated-kim", "next", "/invite/"+bound.Code)).LeadsTo("/projects")
+	a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
+	a.Post("/signout").LeadsTo("/signin")
 
 	back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
 	a.Get(back).LeadsTo("/projects")

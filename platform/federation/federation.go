@@ -59,7 +59,8 @@ type Policy struct {
 	// that the address is not verified (email_verified false, or a GitHub account without
 	// a verified primary address). The dashboard sets it: invitations and password sign-in
 	// go by an account's address. Hosted login goes by issuer and subject alone, and keeps
-	// the address as unverified.
+	// the address as unverified. A missing email_verified ends none: the operator's issuer is
+	// trusted with invitations all the same (service/accounts: vouches).
 	RefuseUnverifiedEmail bool
 
 	// UsernameAsName takes preferred_username where name is missing. Hosted login sets
