@@ -25,8 +25,6 @@ var anonymous = merge(
 		"GET /openapi-3.0.json":               "200",
 		"GET /openapi-3.0.yaml":               "200",
 
-		"POST /signin/:provider/callback": "404",
-
 		"GET /":               "/projects",
 		"GET /signin":         "200",
 		"POST /signin":        "401",
@@ -48,10 +46,10 @@ var anonymous = merge(
 		"GET /signup":                    "403",
 		"POST /signup":                   "422",
 		"POST /signin/:provider":         "404",
-		"GET /signin/:provider/callback": "404",
-		"GET /invite/:code":              "410",
-		"POST /invite/:code":             "in",
-		"POST /team":                     "/projects",
+		"GET /signin/:provider/callback": "404", "POST /signin/:provider/callback": "404",
+		"GET /invite/:code":  "410",
+		"POST /invite/:code": "in",
+		"POST /team":         "/projects",
 
 		"GET /account":                                       "in",
 		"POST /account/password":                             "in",

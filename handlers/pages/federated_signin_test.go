@@ -88,7 +88,9 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"mallory": "This invitation is for", "unstated-mallory": "This invitation is for", "unverified-kim": "Verify it",
+		"mallory":          "This invitation is for",
+		"unstated-mallory": "This invitation is for",
+		"unverified-kim":   "Verify it",
 	} {
 		a.Get(a.away("/signin/oidc", name, "next", "/invite/"+bound.Code)).Shows(403, "Sign in").
 			Says("[role=alert]", want)

@@ -267,9 +267,9 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 }
 
 // vouches reports whether an address that an issuer stated counts for an invitation to it: a verified one, or one of
-// the operator's own issuer. Some issuers, such as Microsoft Entra ID, never state email_verified; who may sign in there
-// with which address is the operator's decision. It is not enough to end what others have (see proved). An address that
-// an issuer states to be unverified never gets here (federation.Policy).
+// the operator's own issuer. Some issuers, such as Microsoft Entra ID, never state email_verified; who signs in there,
+// and with which address, is the operator's decision. It is not enough to end what others have (see proved). An address
+// that an issuer states to be unverified never gets here (federation.Policy).
 func (s *Service) vouches(issuer string, isVerified bool) bool {
 	return isVerified || (issuer != "" && issuer == s.OwnIssuer)
 }

@@ -176,7 +176,8 @@ func ticketPlace(attempt string) secrets.Place {
 	}
 }
 
-// HandleCallback processes a provider's authorization response, once for an attempt. Forbidden login_other_browser, provider_denied or provider_answer_refused, Conflict
+// HandleCallback processes a provider's authorization response, once for an attempt.
+// Forbidden login_other_browser, provider_denied or provider_answer_refused, Conflict
 // login_answered, and the errors of providers.Set.Complete.
 func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, browser string) (Outcome, error) {
 	row, err := s.providerRow(ctx, in.Provider)

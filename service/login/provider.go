@@ -30,6 +30,8 @@ type Provider struct {
 	Label     string   // on its button, "" for the kind's name
 	Domains   []string // of addresses that it is authoritative for, as the team declares
 
+	ResponseMode string // of its answers: query or form_post; "" for kinds that take none
+
 	SignInDomains []string // of addresses whose users are sent to it
 
 	Enabled   bool
@@ -51,6 +53,7 @@ type ProviderInput struct {
 	Tokens       *TokenTypes
 	Label        *string
 	Audience     *string
+	ResponseMode *string // "" for the default
 	Domains      *[]string
 	Enabled      *bool
 
@@ -255,6 +258,8 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 		Domains:   row.Domains,
 		Enabled:   row.Enabled,
 
+		ResponseMode: row.ResponseMode,
+
 		SignInDomains: row.SignInDomains,
 
 		Callback:  s.RedirectURI(row.ClientID, row.ID),
@@ -317,13 +322,14 @@ func (s *Service) offeredConfig(ctx context.Context, clientID string, row models
 // configOf returns the configuration of a provider, with its secret.
 func (s *Service) configOf(tx *models.Tx, row models.Provider) (providers.Config, error) {
 	config := providers.Config{
-		Type:        row.Type,
-		ClientID:    row.AppID,
-		Issuer:      row.Issuer,
-		Scopes:      row.Scopes,
-		Audience:    row.Audience,
-		Domains:     row.Domains,
-		RedirectURI: s.RedirectURI(row.ClientID, row.ID),
+		Type:         row.Type,
+		ClientID:     row.AppID,
+		Issuer:       row.Issuer,
+		Scopes:       row.Scopes,
+		Audience:     row.Audience,
+		Domains:      row.Domains,
+		ResponseMode: row.ResponseMode,
+		RedirectURI:  s.RedirectURI(row.ClientID, row.ID),
 	}
 	var err error
 	if config.WebPorts, err = s.heldByID(tx, row.ClientID); err != nil {

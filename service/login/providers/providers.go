@@ -40,6 +40,7 @@ type Config struct {
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
 	Audience     string   // the API that access tokens are asked for; only of auth0
+	ResponseMode string   // Query or FormPost; "" is Query
 	Domains      []string // of addresses that the team declares it authoritative for; see TakesDomains
 	RedirectURI  string   // registered with the provider
 	WebPorts     bool     // endpoints of its discovery document must be on ports 80 and 443
@@ -168,9 +169,27 @@ func TraitsOf(name string) (Traits, bool) {
 	return k.traits(), true
 }
 
+// The response modes: how a provider sends its answer to the redirect URI.
+const (
+	Query    = "query"
+	FormPost = "form_post" // OAuth 2.0 Form Post Response Mode
+)
+
 // appleIssuer demands response_mode=form_post of requests for a name or an email address
 // (developer.apple.com/documentation/signinwithapple/request-an-authorization-to-the-sign-in-with-apple-server).
 const appleIssuer = "https://appleid.apple.com"
+
+// DefaultResponseMode returns the response mode of a provider for which none is configured, "" for a kind that takes
+// none.
+func DefaultResponseMode(kind, issuer string) string {
+	switch {
+	case kind != OIDC:
+		return ""
+	case issuer == appleIssuer:
+		return FormPost
+	}
+	return Query
+}
 
 // AuthorizeURL returns the address that the browser is sent to.
 func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
@@ -182,8 +201,8 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	if c.Audience != "" { // auth0.com/docs/secure/tokens/access-tokens/get-access-tokens
 		options = append(options, oauth2.SetAuthURLParam("audience", c.Audience))
 	}
-	if c.Issuer == appleIssuer {
-		options = append(options, oauth2.SetAuthURLParam("response_mode", "form_post"))
+	if c.ResponseMode == FormPost { // query is the default, and not every provider knows the parameter
+		options = append(options, oauth2.SetAuthURLParam("response_mode", FormPost))
 	}
 	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), options...), nil
 }
