@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"postern/platform/exactjson"
 )
 
 // exactClient returns a copy of a bounded client for go-oidc and oauth2, which decode with encoding/json: it compares
@@ -45,7 +47,7 @@ const noAccessToken = "\u00a0"
 // oauth2 demands one. An AnswerError for a repeated name.
 func exactObject(text []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
-	if unmarshal(text, &members) != nil {
+	if exactjson.Unmarshal(text, &members) != nil {
 		return nil, AnswerError("its response is not JSON in which each name is there once")
 	}
 	for name := range members {

@@ -11,6 +11,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4/json"
 	"golang.org/x/oauth2"
+
+	"postern/platform/exactjson"
 )
 
 // Algorithms are those that an ID token may be signed with. "none" and the symmetric
@@ -99,7 +101,7 @@ func (c *Client) Verify(
 	}
 	var payload json.RawMessage
 	var stated protocolClaims
-	if verified.Claims(&payload) != nil || unmarshal(payload, &stated) != nil {
+	if verified.Claims(&payload) != nil || exactjson.Unmarshal(payload, &stated) != nil {
 		return Claims{}, AnswerError("its ID token cannot be read")
 	}
 	stated.All = Stated(payload)
