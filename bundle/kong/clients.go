@@ -176,7 +176,10 @@ func loginFates() []bundle.Fate {
 		Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same " +
 			"groups, and its tokens are accepted. At worst all of them sign in once more, at a page that offers " +
 			"the providers of all app clients, stay signed in there as long as the longest refresh token lasts, " +
-			"a client secret is a new one, and admins of groups cannot manage members through the application.",
+			"a client secret is a new one, and admins of groups cannot manage members through the application. " +
+			"The scope profile gives the claims of the time of the export, without `updated_at`: " +
+			"`preferred_username` is the user's id, and `given_name` is the whole name, without `family_name`, " +
+			"unless the two make up the name. What providers state later is not in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER " +
 			"in gateway/.env; then change the issuer in your application, its client ID stays.",
 	}
