@@ -31,6 +31,8 @@ type Client struct {
 	Scopes []string
 	Policy Policy
 
+	ResponseMode string // Query or FormPost; "" is Query
+
 	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
 	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
 
@@ -170,6 +172,9 @@ func (c *Client) AuthorizeURL(
 	options = append(slices.Clone(options), oauth2.S256ChallengeOption(attempt.Verifier))
 	if slices.Contains(c.Scopes, "openid") {
 		options = append(options, oauth2.SetAuthURLParam("nonce", attempt.Nonce))
+	}
+	if c.ResponseMode == FormPost { // not every provider knows the parameter
+		options = append(options, oauth2.SetAuthURLParam("response_mode", FormPost))
 	}
 	return c.oauth(endpoint, attempt).AuthCodeURL(attempt.State, options...)
 }

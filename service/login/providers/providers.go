@@ -169,26 +169,19 @@ func TraitsOf(name string) (Traits, bool) {
 	return k.traits(), true
 }
 
-// The response modes: how a provider sends its answer to the redirect URI.
+// The response modes of package federation.
 const (
-	Query    = "query"
-	FormPost = "form_post" // OAuth 2.0 Form Post Response Mode
+	Query    = federation.Query
+	FormPost = federation.FormPost
 )
-
-// appleIssuer demands response_mode=form_post of requests for a name or an email address
-// (developer.apple.com/documentation/signinwithapple/request-an-authorization-to-the-sign-in-with-apple-server).
-const appleIssuer = "https://appleid.apple.com"
 
 // DefaultResponseMode returns the response mode of a provider for which none is configured, "" for a kind that takes
 // none.
 func DefaultResponseMode(kind, issuer string) string {
-	switch {
-	case kind != OIDC:
+	if kind != OIDC {
 		return ""
-	case issuer == appleIssuer:
-		return FormPost
 	}
-	return Query
+	return federation.DefaultResponseMode(issuer)
 }
 
 // AuthorizeURL returns the address that the browser is sent to.
@@ -200,9 +193,6 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	options := k.parameters(r)
 	if c.Audience != "" { // auth0.com/docs/secure/tokens/access-tokens/get-access-tokens
 		options = append(options, oauth2.SetAuthURLParam("audience", c.Audience))
-	}
-	if c.ResponseMode == FormPost { // query is the default, and not every provider knows the parameter
-		options = append(options, oauth2.SetAuthURLParam("response_mode", FormPost))
 	}
 	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), options...), nil
 }
