@@ -80,6 +80,9 @@ func newServices(d serviceDeps) services {
 		Events:      hooks,
 		ProvesEmail: d.provesEmail,
 	}
+	if d.config.SignIn.OIDC.ClientID != "" {
+		people.OwnIssuer = d.config.SignIn.OIDC.Issuer
+	}
 	if d.mail != nil {
 		people.Mail = &accounts.Mail{Sender: d.mail, Jobs: d.queue, PublicURL: d.config.PublicURL}
 	}

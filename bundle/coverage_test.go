@@ -256,6 +256,7 @@ var fields = map[string]shown{
 	"ProviderSettings.Scopes":        {snapshot.FeatureProvider, "ps:scope"},
 	"ProviderSettings.Label":         {snapshot.FeatureProvider, "Ps Label"},
 	"ProviderSettings.Audience":      {snapshot.FeatureProvider, "ps-audience"},
+	"ProviderSettings.ResponseMode":  {snapshot.FeatureProvider, "ps-mode"},
 	"ProviderSettings.Domains":       {snapshot.FeatureProvider, "ps-domain.example"},
 	"ProviderSettings.SignInDomains": {snapshot.FeatureProvider, "ps-sign-in.example"},
 	"ProviderSettings.Endpoints":     {snapshot.FeatureProvider, "https://pe.example/auth"},

@@ -241,6 +241,7 @@ func fullProviderSettings() *snapshot.ProviderSettings {
 			EndSession:    "https://pe.example/out",
 		},
 		Audience:      "ps-audience",
+		ResponseMode:  "ps-mode",
 		Domains:       []string{"ps-domain.example"},
 		SignInDomains: []string{"ps-sign-in.example"},
 		Mappings: []snapshot.GroupMapping{

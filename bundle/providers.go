@@ -21,6 +21,7 @@ type providerDoc struct {
 	Scopes        []string                    `json:"scopes"`
 	Label         *string                     `json:"label"`
 	Audience      *string                     `json:"audience"`
+	ResponseMode  *string                     `json:"response_mode"`
 	Domains       []string                    `json:"domains"`
 	SignInDomains []string                    `json:"sign_in_domains"`
 	Endpoints     *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read
@@ -67,6 +68,7 @@ func providerDocOf(clientID string, p snapshot.Provider) providerDoc {
 		Scopes:        list(s.Scopes),
 		Label:         optional(s.Label),
 		Audience:      optional(s.Audience),
+		ResponseMode:  optional(s.ResponseMode),
 		Domains:       list(s.Domains),
 		SignInDomains: list(s.SignInDomains),
 		Endpoints:     s.Endpoints,
@@ -87,6 +89,7 @@ func (d providerDoc) provider(in *reading) snapshot.Provider {
 		Scopes:        d.Scopes,
 		Label:         valueOf(d.Label),
 		Audience:      valueOf(d.Audience),
+		ResponseMode:  valueOf(d.ResponseMode),
 		Domains:       d.Domains,
 		SignInDomains: d.SignInDomains,
 		Endpoints:     d.Endpoints,

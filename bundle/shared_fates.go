@@ -87,9 +87,9 @@ var (
 			Reason: "document",
 			Status: Exact,
 			How:    "`users/users.jsonl`, one line a user; `users/scim/`",
-			Note: "Every user stands in users.jsonl with their id, identities at providers, groups and consents, " +
-				"and as a SCIM resource in scim/users.json, without identities and consents. There are no " +
-				"passwords: users sign in with providers.",
+			Note: "Every user stands in users.jsonl with their id, identities at providers, profile claims, groups " +
+				"and consents, and as a SCIM resource in scim/users.json, without identities, consents and those " +
+				"profile claims that SCIM has no attribute for. There are no passwords: users sign in with providers.",
 			Remedy: "scim/push.sh creates the users at any SCIM receiver.",
 		},
 		{

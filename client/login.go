@@ -83,6 +83,8 @@ type Provider struct {
 	Audience  string    `json:"audience,omitempty"` // of auth0
 	Domains   []string  `json:"authoritative_domains"`
 
+	ResponseMode string `json:"response_mode,omitempty"` // of oidc: query or form_post
+
 	SignInDomains []string `json:"sign_in_domains"`
 
 	Enabled   bool      `json:"enabled"`
@@ -116,6 +118,7 @@ type ProviderChange struct {
 	Label        *string    `json:"label,omitempty"`
 	Audience     *string    `json:"audience,omitempty"` // of auth0
 	Domains      *[]string  `json:"authoritative_domains,omitempty"`
+	ResponseMode *string    `json:"response_mode,omitempty"` // of oidc: query or form_post
 	Enabled      *bool      `json:"enabled,omitempty"`
 
 	SignInDomains *[]string `json:"sign_in_domains,omitempty"`

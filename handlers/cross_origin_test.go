@@ -18,6 +18,7 @@ var allowedCrossOrigin = map[string]bool{
 	"POST /oauth/:client/authorize": true,
 
 	"POST /oauth/:client/callback/:provider":            true,
+	"POST /signin/:provider/callback":                   true,
 	"PUT /oauth/:client/groups/:group/members/:user":    true,
 	"DELETE /oauth/:client/groups/:group/members/:user": true,
 }

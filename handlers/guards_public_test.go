@@ -32,6 +32,7 @@ var publicGuards = map[string]guard{
 	"POST /signup":                        {open: true},
 	"POST /signin/:provider":              {open: true},
 	"GET /signin/:provider/callback":      {open: true},
+	"POST /signin/:provider/callback":     {open: true},
 	"GET /invite/:code":                   {open: true},
 	"POST /team":                          {open: true},
 	"POST /oauth/device_authorization":    {open: true},

@@ -8,6 +8,7 @@ package handlers
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -106,7 +107,7 @@ func stallTimeout(next http.Handler) http.Handler {
 // endpoints that other sites may call.
 func (s *Server) refuseCrossOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	for _, pattern := range oidc.CrossOriginRoutes {
+	for _, pattern := range slices.Concat(oidc.CrossOriginRoutes, web.CallbackRoutes) {
 		protection.AddInsecureBypassPattern(pattern)
 	}
 	protection.SetDenyHandler(http.HandlerFunc(s.RefuseCrossOrigin))

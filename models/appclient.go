@@ -48,6 +48,7 @@ type Provider struct {
 	TokenUpstream string
 	Label         string   // on its button, "" for the kind's name
 	Audience      string   // the API that its access tokens are for, "" for none
+	ResponseMode  string   // query or form_post, "" for kinds that take none
 	Domains       []string `gorm:"serializer:json"` // of addresses that it is authoritative for
 	SignInDomains []string `gorm:"serializer:json"` // of addresses that lead to it
 	Endpoints     string   // JSON of a snapshot.ProviderEndpoints, "" until its discovery document was read
@@ -192,7 +193,7 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 		Where("id = ? AND updated_at = ?", p.ID, seen).
 		Select(
 			"AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Domains", "SignInDomains",
-			"Label", "Enabled", "UpdatedAt",
+			"Label", "ResponseMode", "Enabled", "UpdatedAt",
 		).
 		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error

@@ -149,14 +149,20 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return bundle.Verdict{Reason: "realm", Target: at}
 	case !acceptsOwnTokens(b.Project):
 		return bundle.Verdict{Reason: bundle.ProviderReason(s.Provider), Target: providerTarget(b, s.Provider)}
-	case s.Provider.TokenClient == snapshot.ProviderToken:
-		return bundle.Verdict{Reason: "own_tokens", Target: providerTarget(b, s.Provider)}
-	case s.Provider.TokenUpstream == snapshot.ProviderAccessToken, s.Provider.TokenUpstream == snapshot.ProviderIDToken:
-		return bundle.Verdict{Reason: "sealed_tokens", Target: providerTarget(b, s.Provider)}
-	case s.Provider.Type == "facebook":
-		return bundle.Verdict{Reason: "realm_facebook", Target: providerTarget(b, s.Provider)}
 	}
-	return bundle.Verdict{Reason: "realm", Target: providerTarget(b, s.Provider)}
+	reason := "realm"
+	switch {
+	case s.Provider.TokenClient == snapshot.ProviderToken:
+		reason = "own_tokens"
+	case s.Provider.TokenUpstream == snapshot.ProviderAccessToken, s.Provider.TokenUpstream == snapshot.ProviderIDToken:
+		reason = "sealed_tokens"
+	case s.Provider.Type == "facebook":
+		reason = "realm_facebook"
+	}
+	if s.Provider.Settings != nil && s.Provider.Settings.ResponseMode == "form_post" {
+		reason += "_form_post"
+	}
+	return bundle.Verdict{Reason: reason, Target: providerTarget(b, s.Provider)}
 }
 
 func loginFates() []bundle.Fate {
@@ -170,7 +176,10 @@ func loginFates() []bundle.Fate {
 		Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same " +
 			"groups, and its tokens are accepted. At worst all of them sign in once more, at a page that offers " +
 			"the providers of all app clients, stay signed in there as long as the longest refresh token lasts, " +
-			"a client secret is a new one, and admins of groups cannot manage members through the application.",
+			"a client secret is a new one, and admins of groups cannot manage members through the application. " +
+			"The scope profile gives the claims of the time of the export, without `updated_at`: " +
+			"`preferred_username` is the user's id, and `given_name` is the whole name, without `family_name`, " +
+			"unless the two make up the name. What providers state later is not in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER " +
 			"in gateway/.env; then change the issuer in your application, its client ID stays.",
 	}
@@ -230,5 +239,18 @@ func providerFates() []bundle.Fate {
 	}
 	return []bundle.Fate{
 		bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, facebook, own, sealed,
+		byPost(signIn), byPost(own), byPost(sealed),
 	}
+}
+
+// byPost is the fate of a provider that sends its answer by POST.
+func byPost(fate bundle.Fate) bundle.Fate {
+	fate.Reason += "_form_post"
+	fate.Status = bundle.Lossy
+	fate.Note += " The provider is asked to send its answer by POST (`form_post`). Keycloak doesn't ask for that, " +
+		"and accepts answers by GET alone: no one can sign in there if the provider insists on it, as Apple does for " +
+		"names and email addresses."
+	fate.Remedy += " If the provider insists on form_post, install an extension for it in Keycloak, such as one " +
+		"for Apple."
+	return fate
 }

@@ -177,6 +177,31 @@ func TestIssuersOfAVersionWithoutTokens(t *testing.T) {
 	}
 }
 
+// Keycloak takes no answers by POST, which the ledger says of each provider that sends them.
+func TestJudgeLogin_formPost(t *testing.T) {
+	for _, tt := range []struct {
+		mode             string
+		client, upstream snapshot.TokenType
+		want             string
+	}{
+		{"query", snapshot.ServiceToken, snapshot.ServiceToken, "realm"},
+		{"form_post", snapshot.ServiceToken, snapshot.ServiceToken, "realm_form_post"},
+		{"form_post", snapshot.ProviderToken, snapshot.ProviderAccessToken, "own_tokens_form_post"},
+		{"form_post", snapshot.ServiceToken, snapshot.ProviderIDToken, "sealed_tokens_form_post"},
+	} {
+		in := sampleInput()
+		takeTokens(in.Project)
+		p := &in.Project.Clients[1].Providers[1]
+		p.Type, p.Issuer, p.TokenClient, p.TokenUpstream = "oidc", "https://id.example", tt.client, tt.upstream
+		p.Settings = &snapshot.ProviderSettings{ResponseMode: tt.mode}
+		ledger := write(t, in)["MIGRATION-REPORT.json"]
+		if !strings.Contains(ledger, `"kong.identity_provider.`+tt.want+`"`) ||
+			strings.Contains(ledger, "answers by GET alone") != (tt.mode == "form_post") {
+			t.Errorf("%+v: the ledger says %.500s", tt, ledger)
+		}
+	}
+}
+
 // Facebook's debug_token takes a token in the URL, which the ledger says of providers of that type alone.
 func TestJudgeLogin_facebook(t *testing.T) {
 	for kind, want := range map[string]bool{"facebook": true, "google": false} {

@@ -59,6 +59,7 @@ type providerFlags struct {
 	scopes                     []string
 	clientToken, upstreamToken string
 	audience, label            string
+	responseMode               string
 	domains, signInDomains     []string
 	on, off                    bool
 }
@@ -72,6 +73,8 @@ func (f *providerFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.upstreamToken, "upstream-token", "", "what the upstream gets: service, "+
 		"provider_access_token, provider_id_token or none")
 	flags.StringVar(&f.audience, "audience", "", "for auth0: identifier of the API that its access tokens are for")
+	flags.StringVar(&f.responseMode, "response-mode", "", "for oidc: how the provider sends its answer to the "+
+		"callback URL, query or form_post (default: query, form_post for Apple's issuer)")
 	flags.StringVar(&f.label, "label", "", "what users see after \"Continue with\" (default: the type's name)")
 	flags.StringSliceVar(&f.domains, "authoritative-domain", nil, "mail domain that the provider speaks for, so that "+
 		"approvals by domain count, repeatable; empty for none")
@@ -90,6 +93,8 @@ func (f *providerFlags) change(t terminal, c *cobra.Command) (client.ProviderCha
 		Label:    given(c, "label", &f.label),
 		Audience: given(c, "audience", &f.audience),
 		Domains:  given(c, "authoritative-domain", &f.domains),
+
+		ResponseMode: given(c, "response-mode", &f.responseMode),
 
 		SignInDomains: given(c, "sign-in-domain", &f.signInDomains),
 	}

@@ -264,6 +264,7 @@ var dashboardForms = map[string]string{
 	"POST /email/:code":      "is the end of a mailed link",
 	"POST /device":           "approves a command line",
 
+	"POST /signin/:provider/callback":               "is an answer of a provider",
 	"POST /account/password":                        "access tokens cannot change it",
 	"POST /account/signins/link/:provider":          "a provider asks the person",
 	"POST /account/signins/:identity/unlink":        "access tokens cannot change how people sign in",

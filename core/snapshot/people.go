@@ -40,6 +40,7 @@ type ProviderSettings struct {
 	Scopes        []string
 	Label         string   // on its button; "": the name of the type
 	Audience      string   // the API that its access tokens are for; "": none
+	ResponseMode  string   // query or form_post; "": the type takes none
 	Domains       []string // of addresses that it is authoritative for
 	SignInDomains []string // of addresses that lead to it
 	Mappings      []GroupMapping

@@ -195,6 +195,7 @@ func (f *forgery) forms(t *testing.T) map[string]string {
 		"a payload that is no JSON":   f.rs.Sign(t, nil, `alice`),
 		"iss twice":                   duplicate(`"iss":"https://unknown.example"`),
 		"sub twice":                   duplicate(`"sub":"root"`),
+		"a name twice, inside":        duplicate(`"realm_access":{"roles":[],"roles":["admin"]}`),
 		"two parts":                   f.parts[0] + "." + f.parts[1],
 		"four parts":                  f.good + ".x",
 		"five parts, a JWE":           encrypted(t, f.rs, f.of),

@@ -8,6 +8,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/platform/exactjson"
 )
 
 // leeway is the tolerated difference between an issuer's clock and ours.
@@ -60,13 +61,13 @@ func allClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 			claims
 			ownClaims
 		}
-		if json.Unmarshal(payload, &both) == nil {
+		if exactjson.Unmarshal(payload, &both) == nil {
 			both.own = &both.ownClaims
 			return both.claims, true
 		}
 	}
 	var out claims
-	err := json.Unmarshal(payload, &out)
+	err := exactjson.Unmarshal(payload, &out)
 	return out, err == nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/go-jose/go-jose/v4/json"
+
+	"postern/platform/exactjson"
 )
 
 // maxToken bounds a token's length in bytes.
@@ -85,7 +87,7 @@ func readHeader(text string) (header, bool) {
 		Encoded   json.RawMessage `json:"b64"`
 	}
 	decoded, err := encoding.DecodeString(text)
-	if err != nil || json.Unmarshal(decoded, &doc) != nil || doc.Critical != nil || doc.Encoded != nil {
+	if err != nil || exactjson.Unmarshal(decoded, &doc) != nil || doc.Critical != nil || doc.Encoded != nil {
 		return header{}, false
 	}
 	out := header{algorithm: doc.Algorithm, keyID: doc.KeyID}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/core/diagnosis"
+	"postern/platform/exactjson"
 )
 
 // The bounds of a fetch.
@@ -120,7 +121,7 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 	if len(text) > maxDocument {
 		return documentErrorf("The answer is longer than 512 KiB.")
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	if err := exactjson.Unmarshal(text, into); err != nil {
 		// The decoder's error may quote the answer.
 		return documentErrorf("The answer is not the JSON document that is expected here.")
 	}

@@ -182,13 +182,19 @@ func TestMaliciousIssuers(t *testing.T) {
 		"jwks_uri at another port":    discovery(`{"issuer":"SELF","jwks_uri":"OTHER/jwks.json"}`),
 		"jwks_uri that is not there":  discovery(`{"issuer":"SELF"}`),
 		"discovery that is no JSON":   discovery(`<html>`),
-		"no keys":                     keys(`{"keys":[]}`),
-		"keys that are no keys":       keys(`{"keys":[7,"x",{"kty":"unheard of"},null]}`),
-		"a symmetric key":             keys(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`),
-		"a small RSA key":             keys(`{"keys":[` + string(small) + `]}`),
-		"a key for encryption":        keys(`{"keys":[` + strings.Replace(mustKey(t, k), `"sig"`, `"enc"`, 1) + `]}`),
-		"a set without end":           keys(`{"keys":[` + strings.Repeat(" ", 600<<10) + mustKey(t, k) + `]}`),
-		"a set that breaks off":       keys(`{"keys":[` + mustKey(t, k)),
+		"jwks_uri twice":              discovery(`{"issuer":"SELF","jwks_uri":"OTHER/k","jwks_uri":"SELF/jwks.json"}`),
+		"a name twice, inside": discovery(
+			`{"issuer":"SELF","jwks_uri":"SELF/jwks.json","x":[{"y":1,"y":2}]}`,
+		),
+		"keys twice":                    keys(`{"keys":[],"keys":[` + mustKey(t, k) + `]}`),
+		"another key with a name twice": keys(`{"keys":[` + mustKey(t, k) + `,{"x":1,"x":2}]}`),
+		"no keys":                       keys(`{"keys":[]}`),
+		"keys that are no keys":         keys(`{"keys":[7,"x",{"kty":"unheard of"},null]}`),
+		"a symmetric key":               keys(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`),
+		"a small RSA key":               keys(`{"keys":[` + string(small) + `]}`),
+		"a key for encryption":          keys(`{"keys":[` + strings.Replace(mustKey(t, k), `"sig"`, `"enc"`, 1) + `]}`),
+		"a set without end":             keys(`{"keys":[` + strings.Repeat(" ", 600<<10) + mustKey(t, k) + `]}`),
+		"a set that breaks off":         keys(`{"keys":[` + mustKey(t, k)),
 		"a redirect to a set of keys": func(*issuer) func(http.ResponseWriter, *http.Request) bool {
 			return func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/jwks.json" {

@@ -246,6 +246,7 @@ type providerInput struct {
 	Label        *string         `json:"label,omitempty" doc:"What users see after Continue with; empty: the type's name"`
 	Audience     *string         `json:"audience,omitempty" doc:"auth0: identifier of your API; required if browsers get Auth0's access tokens, which are opaque without it"`
 	Domains      *[]string       `json:"authoritative_domains,omitempty" doc:"oidc, auth0 and a microsoft provider of one tenant: mail domains that it speaks for, so that approvals by domain count"`
+	ResponseMode *string         `json:"response_mode,omitempty" doc:"oidc: how the provider sends its answer to the callback URL, query or form_post; default query, form_post for Apple's issuer"`
 	Enabled      *bool           `json:"enabled,omitempty" doc:"Default true"`
 
 	SignInDomains *[]string `json:"sign_in_domains,omitempty" doc:"Mail domains whose users are sent to it from the sign-in page"`
@@ -262,6 +263,8 @@ func (in providerInput) rule() (login.ProviderInput, error) {
 		Audience: in.Audience,
 		Domains:  in.Domains,
 		Enabled:  in.Enabled,
+
+		ResponseMode: in.ResponseMode,
 
 		SignInDomains: in.SignInDomains,
 	}
@@ -300,6 +303,8 @@ type providerOutput struct {
 	Audience  string          `json:"audience,omitempty"`
 	Domains   []string        `json:"authoritative_domains" doc:"Mail domains that the team declares it authoritative for"`
 
+	ResponseMode string `json:"response_mode,omitempty" doc:"oidc: how the provider sends its answer to the callback URL, query or form_post"`
+
 	SignInDomains []string `json:"sign_in_domains" doc:"Mail domains whose users are sent to it from the sign-in page"`
 
 	Enabled   bool      `json:"enabled"`
@@ -324,6 +329,8 @@ func showProvider(p login.Provider) providerOutput {
 		Audience:  p.Audience,
 		Domains:   p.Domains,
 		Enabled:   p.Enabled,
+
+		ResponseMode: p.ResponseMode,
 
 		SignInDomains: p.SignInDomains,
 

@@ -1,13 +1,11 @@
 package oidc
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
-	"postern/platform/fault"
 	"postern/service/login"
 	pages "postern/views/login"
 )
@@ -40,29 +38,11 @@ func postTarget(uri string) string {
 	return formTarget(uri)
 }
 
-// callbackParams are the parameters of a provider's answer that loginCallback reads. Others stay out of the address,
-// for example an ID token.
-var callbackParams = []string{"state", "code", "iss", "error"}
-
-// maxCallback bounds the address that callbackByPost redirects to, in bytes: servers and proxies accept 8 KB.
-const maxCallback = 8000
-
-// callbackByPost redirects an answer that a provider sent by POST (OAuth 2.0 Form Post Response Mode) to loginCallback:
-// browsers do not send the cookie, which is SameSite=Lax, with a POST from another site. It changes nothing, because
-// any site can send such a form.
+// callbackByPost redirects an answer that a provider sent by POST to loginCallback.
 func (h *Handler) callbackByPost(c *gin.Context) (web.Answer, error) {
-	query := url.Values{}
-	for _, name := range callbackParams {
-		if values := c.Request.PostForm[name]; len(values) > 0 {
-			query[name] = values // loginCallback refuses a repeated one
-		}
-	}
-	u := url.URL{Path: "/oauth/" + c.Param("client") + "/callback/" + c.Param("provider"), RawQuery: query.Encode()}
-	to := u.String()
-	if len(to) > maxCallback {
-		return h.loginFailed(c, fault.New(
-			fault.TooLarge, "too_large", "The answer of the provider is larger than 8,000 bytes.",
-		), "")
+	to, err := web.CallbackByPost(c.Request)
+	if err != nil {
+		return h.loginFailed(c, err, "")
 	}
 	return web.Redirect(to), nil
 }

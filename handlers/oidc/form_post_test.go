@@ -121,7 +121,17 @@ func (s *app) crossPost(path string, form url.Values) step {
 func TestCallback_byPost(t *testing.T) {
 	t.Parallel()
 	b := newBoundLogin(t, state.OpenSQLite(t))
-	browser, back := b.begin()
+	if _, err := b.server.Login.UpdateProvider(
+		t.Context(), b.owner, b.provider.ID, "", login.ProviderInput{ResponseMode: new("form_post")},
+	); err != nil {
+		t.Fatal(err)
+	}
+	browser := b.browser()
+	to := b.toProvider(browser, b.request("openid"), b.provider.ID)
+	if mode := to.Query().Get("response_mode"); mode != "form_post" {
+		t.Errorf("the provider is asked with the response mode %q", mode)
+	}
+	back := b.fake.Authorize(t, to.String())
 	form := back.Query()
 	form.Set("id_token", "secret")
 	form.Set("user", `{"name": {}}`)

@@ -188,20 +188,18 @@ func (h *Handler) toProvider(c *gin.Context, attempt, provider, browser string) 
 }
 
 func (h *Handler) loginCallback(c *gin.Context) (web.Answer, error) {
-	answer, err := h.takeCallback(c)
-	if err != nil || answer.To == "" {
-		return answer, err
-	}
-	// Browsers keep the fragment of our address on the way to the application. An empty one replaces it (Fetch
-	// Standard, 4.4, HTTP-redirect fetch).
-	adds, err := h.Login.AddsFragment(c.Request.Context(), c.Param("provider"))
-	if adds {
+	arrived, attempt, err := h.takeCallback(c)
+	answer, err := h.afterCallback(c, arrived, attempt, err)
+	if err == nil && answer.To != "" && arrived.AddsFragment {
+		// Browsers keep the fragment of our address on the way to the application. An empty one replaces it (Fetch
+		// Standard, 4.4, HTTP-redirect fetch).
 		answer.To += "#"
 	}
 	return answer, err
 }
 
-func (h *Handler) takeCallback(c *gin.Context) (web.Answer, error) {
+// takeCallback processes a provider's answer, and returns the id of the attempt that it names.
+func (h *Handler) takeCallback(c *gin.Context) (login.Outcome, string, error) {
 	got := web.ParseOAuthParams(c.Request.URL.Query())
 	attempt, _, _ := strings.Cut(got.Get("state"), ".")
 	arrived, err := h.Login.HandleCallback(c.Request.Context(), login.AuthorizationResponse{
@@ -214,6 +212,11 @@ func (h *Handler) takeCallback(c *gin.Context) (web.Answer, error) {
 		Cookie:   h.Web.Cookie(c.Request, web.HostedCookie(c.Param("client"))),
 		Repeated: got.Repeated,
 	}, h.Web.LoginSecret(c.Request, attempt))
+	return arrived, attempt, err
+}
+
+// afterCallback leads to what follows a provider's answer, or shows why it was refused.
+func (h *Handler) afterCallback(c *gin.Context, arrived login.Outcome, attempt string, err error) (web.Answer, error) {
 	if err != nil {
 		return h.loginFailed(c, err, attempt)
 	}

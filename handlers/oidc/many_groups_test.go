@@ -89,6 +89,7 @@ func TestTokens_manyGroups(t *testing.T) {
 				t.Fatalf("a token of %d bytes, %s", len(tokens.Access), tokens.Error)
 			}
 			_, _, userinfo := s.call(http.MethodGet, "/userinfo", tokens.Access, "")
+			s.announces(claims(t, tokens.ID), userinfo)
 			var introspected map[string]any
 			raw := s.introspect(url.Values{"token": {tokens.Access}}).raw
 			if err := json.Unmarshal([]byte(raw), &introspected); err != nil {
@@ -108,6 +109,22 @@ func TestTokens_manyGroups(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// announces checks that claims_supported has every claim.
+func (s *app) announces(stated ...map[string]any) {
+	s.t.Helper()
+	found, err := s.server.Login.Discover(s.t.Context(), s.client.ID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, some := range stated {
+		for claim := range some {
+			if !slices.Contains(found.Claims, claim) {
+				s.t.Errorf("claims_supported lacks %s", claim)
+			}
+		}
 	}
 }
 

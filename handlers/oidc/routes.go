@@ -57,16 +57,15 @@ func (h *Handler) Mount(r *gin.Engine) {
 	open("POST", "/oauth/:client/account/delete", h.accountDelete)
 }
 
-// CrossOriginRoutes lists the routes that other sites may post to. None of them changes
-// anything for a cookie alone: authorize sends its answer to the client, callback redirects,
-// logout asks without an ID token, and the members of groups need an access token.
+// CrossOriginRoutes lists the routes that other sites may post to, with web.CallbackRoutes. None of them changes
+// anything for a cookie alone: authorize sends its answer to the client, logout asks without an ID token, and the
+// members of groups need an access token.
 var CrossOriginRoutes = []string{
 	"POST /oauth/{client}/token",
 	"POST /oauth/{client}/revoke",
 	"POST /oauth/{client}/userinfo",
 	"POST /oauth/{client}/logout",
 	"POST /oauth/{client}/authorize",
-	"POST /oauth/{client}/callback/{provider}",
 	"PUT /oauth/{client}/groups/{group}/members/{user}",
 	"DELETE /oauth/{client}/groups/{group}/members/{user}",
 }

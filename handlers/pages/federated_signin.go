@@ -125,6 +125,18 @@ func (h *Handler) federatedCallback(v *visit) (web.Answer, error) {
 	return redirectAfterSignIn(next), h.beginSession(v, session)
 }
 
+// federatedCallbackByPost redirects an answer that a provider sent by POST to federatedCallback.
+func (h *Handler) federatedCallbackByPost(v *visit) (web.Answer, error) {
+	if _, err := h.provider(v.param("provider")); err != nil {
+		return web.Answer{}, err
+	}
+	to, err := web.CallbackByPost(v.c.Request)
+	if err != nil {
+		return h.signInWithError(v, "", err)
+	}
+	return web.Redirect(to), nil
+}
+
 // link adds a way to sign in to the account that started linking, if that account is still
 // signed in in this browser.
 func (h *Handler) link(

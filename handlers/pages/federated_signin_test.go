@@ -38,6 +38,7 @@ func newAbroad(t *testing.T, db *models.DB, issuer *oidcprovider.Provider) *abro
 				APIURL:       "http://127.0.0.1:9",
 			},
 		})
+		s.Accounts.OwnIssuer = issuer.Issuer
 	}), issuer}
 }
 
@@ -80,6 +81,23 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 	a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
 		Shows(403, "Sign in").
 		Says("[role=alert]", "Verify it there")
+
+	// The operator's issuer need not state that an address is verified, as Entra does not.
+	bound, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "unstated-kim@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"mallory":          "This invitation is for",
+		"unstated-mallory": "This invitation is for",
+		"unverified-kim":   "Verify it",
+	} {
+		a.Get(a.away("/signin/oidc", name, "next", "/invite/"+bound.Code)).Shows(403, "Sign in").
+			Says("[role=alert]", want)
+	}
+	a.Get(a.away("/signin/oidc", "unstated-kim", "next", "/invite/"+bound.Code)).LeadsTo("/projects")
+	a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
+	a.Post("/signout").LeadsTo("/signin")
 
 	back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
 	a.Get(back).LeadsTo("/projects")
@@ -159,5 +177,39 @@ func TestAnswersForOthersAreRefused(t *testing.T) {
 		fresh := a.away("/signin/oidc", "vic", "next", to)
 		a.Get(fresh).LeadsTo("/projects")
 		a.Post("/signout").LeadsTo("/signin")
+	}
+}
+
+// A provider may send its answer by POST, from its own site and so without cookies.
+func TestFederatedCallback_byPost(t *testing.T) {
+	t.Parallel()
+	a := newAbroad(t, state.OpenSQLite(t), oidcprovider.Start(t))
+	a.Server.Accounts.Policy = config.SignUpOpen
+	a.Post("/signout").LeadsTo("/signin")
+	back := a.away("/signin/oidc", "vic")
+	path, query, _ := strings.Cut(back, "?")
+	foreign := []string{"Origin", a.issuer.Issuer, "Sec-Fetch-Site", "cross-site"}
+
+	got := a.Do("POST", path, query+"&id_token=secret&user=%7B%7D", foreign)
+	to, err := url.Parse(got.Header.Get("Location"))
+	if err != nil || got.Status != 303 || to.Host != "" || to.Path != path || strings.Contains(to.RawQuery, "secret") {
+		t.Fatalf("an answer by POST gets %d %v, %v", got.Status, to, err)
+	}
+	if got.Header.Get("Set-Cookie") != "" {
+		t.Errorf("an answer by POST sets %q", got.Header.Values("Set-Cookie"))
+	}
+	a.Get(to.String()).LeadsTo("/projects")
+	a.Get("/projects").Shows(200, "Projects")
+
+	for _, size := range []int{10_000, 100_000} {
+		if got := a.Do("POST", path, "state=s&code="+strings.Repeat("x", size), foreign); got.Status != 413 {
+			t.Errorf("an answer of %d bytes gets %d", size, got.Status)
+		}
+	}
+	if got := a.Do("POST", "/signin/none/callback", query, foreign); got.Status != 404 {
+		t.Errorf("a provider that is not configured gets %d", got.Status)
+	}
+	if got := a.Do("POST", "/signin/oidc", "next=/", foreign); got.Status != 403 {
+		t.Errorf("a sign-in that another site begins gets %d", got.Status)
 	}
 }

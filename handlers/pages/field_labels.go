@@ -73,6 +73,7 @@ var fieldLabels = map[string]string{
 	"redirect_uris":     "Redirect URIs",
 	"refresh_days":      "Stay signed in, in days",
 	"require_keys":      "Require API keys",
+	"response_mode":     "How the provider sends its answer",
 	"revoke_tokens":     "Revoke my access tokens too",
 	"rules_mode":        "Mode",
 	"secret_token":      "Token",

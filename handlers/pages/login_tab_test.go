@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,6 +179,31 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 	}
 	s.Post(google+"/delete", "confirm", "true").LeadsTo(path + "#providers")
 	s.Get(path).Says("#test-problem", "No provider is on")
+}
+
+func TestAProviderAnswersByPost(t *testing.T) {
+	t.Parallel()
+	s, tab := newLoginTab(t, state.OpenSQLite(t))
+	path := s.CreateAppClient(tab)
+	at := s.Post(path+"/providers", "type", "oidc", "issuer", "https://8.8.8.8").Location()
+	form := []string{"client_id", "app", "client_token", "service", "upstream_token", "service"}
+	for _, tt := range []struct{ posted, want string }{
+		{"", "query"}, {"form_post", "form_post"}, {"", "form_post"}, {"query", "query"},
+	} {
+		sent := form
+		if tt.posted != "" {
+			sent = append(slices.Clone(form), "response_mode", tt.posted)
+		}
+		s.Post(at, sent...).LeadsTo(path + "#providers")
+		if got := s.Get(at).Value("input[name=response_mode][checked]"); got != tt.want {
+			t.Errorf("after %q, the page shows %q, want %q", tt.posted, got, tt.want)
+		}
+	}
+	s.Post(at, append(slices.Clone(form), "response_mode", "fragment")...).
+		Shows(422, "8.8.8.8").
+		Says("main", "Use query or form_post")
+	google := s.Post(path+"/providers", "type", "google").Location()
+	s.Get(google).Shows(200, "Google").Lacks("input[name=response_mode]")
 }
 
 func secretOf(t *testing.T, s *controlplane.Browser, db *models.DB, provider string) secrets.Secret {

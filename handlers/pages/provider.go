@@ -19,7 +19,7 @@ import (
 
 // providerForm holds the fields of a provider's form, as typed. The secret is never shown.
 type providerForm struct {
-	revision, clientID, secret, scopes, audience, domains, label, signIn string
+	revision, clientID, secret, scopes, audience, domains, label, signIn, responseMode string
 
 	tokens login.TokenTypes
 
@@ -38,6 +38,8 @@ func postedProvider(v *visit) providerForm {
 		label:    strings.TrimSpace(v.posted("label")),
 		signIn:   v.posted("sign_in_domains"),
 		on:       v.posted("enabled") == "true",
+
+		responseMode: v.posted("response_mode"),
 	}
 }
 
@@ -52,6 +54,8 @@ func providerFormOf(o login.Provider) providerForm {
 		label:    o.Label,
 		signIn:   strings.Join(o.SignInDomains, "\n"),
 		on:       o.Enabled,
+
+		responseMode: o.ResponseMode,
 	}
 }
 
@@ -124,6 +128,23 @@ func tokenChoices(o login.Provider, chosen login.TokenTypes, wrong string) proje
 	}
 }
 
+func responseModeChoice(chosen, wrong string) *ui.Group {
+	options := []ui.Option{
+		{Value: providers.Query, Title: "Query", Text: "In the address that it sends the browser to, as most do."},
+		{Value: providers.FormPost, Title: "Form post", Text: "In a form that the browser posts, as Apple requires."},
+	}
+	for i := range options {
+		options[i].Chosen = options[i].Value == chosen
+	}
+	return &ui.Group{
+		ID:      "provider-response-mode",
+		Name:    "response_mode",
+		Legend:  "How the provider sends its answer",
+		Options: options,
+		Error:   wrong,
+	}
+}
+
 // change leaves out what the form does not ask: the app of a managed provider, and a
 // secret that was not typed.
 func (f providerForm) change(managed bool) login.ProviderInput {
@@ -141,6 +162,9 @@ func (f providerForm) change(managed bool) login.ProviderInput {
 	scopes := strings.Fields(f.scopes)
 	domains := strings.Fields(f.domains)
 	in.ClientID, in.Scopes, in.Audience, in.Domains = &f.clientID, &scopes, &f.audience, &domains
+	if f.responseMode != "" { // only the form of a kind that takes one has the field
+		in.ResponseMode = &f.responseMode
+	}
 	if secret := secrets.Given(f.secret); secret != "" {
 		in.ClientSecret = &secret
 	}
@@ -197,6 +221,9 @@ func (h *Handler) providerModel(
 	if o.Type == providers.Auth0 {
 		m.Edit.Audience = new(wrong.value("/audience", f.audience))
 	}
+	if o.ResponseMode != "" {
+		m.Edit.ResponseMode = responseModeChoice(f.responseMode, wrong.take("/response_mode"))
+	}
 	if providers.TakesDomains(o.Type, o.Issuer) {
 		m.Edit.Domains = &ui.Value{
 			Text:  f.domains,
@@ -231,6 +258,9 @@ func providerFacts(o login.Provider) []ui.Fact {
 	}
 	if o.Audience != "" {
 		facts = append(facts, ui.Fact{Label: "Audience", Value: o.Audience, Mono: true})
+	}
+	if o.ResponseMode != "" {
+		facts = append(facts, ui.Fact{Label: "Answers by", Value: o.ResponseMode, Mono: true})
 	}
 	if len(o.SignInDomains) > 0 {
 		facts = append(facts, ui.Fact{Label: "Signs in", Value: strings.Join(o.SignInDomains, " "), Mono: true})
@@ -305,6 +335,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
 			{Label: "Label", Yours: textOrNone(mine.label), Theirs: textOrNone(now.label)},
 			{Label: "Audience", Yours: textOrNone(mine.audience), Theirs: textOrNone(now.audience)},
+			{Label: "Answers by", Yours: textOrNone(mine.responseMode), Theirs: textOrNone(now.responseMode)},
 			{Label: "Authoritative for", Yours: scopesText(mine.domains), Theirs: scopesText(now.domains)},
 			{Label: "Signs in", Yours: scopesText(mine.signIn), Theirs: scopesText(now.signIn)},
 			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},
@@ -317,6 +348,7 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 			{Name: "upstream_token", Value: mine.tokens.Upstream},
 			{Name: "label", Value: mine.label},
 			{Name: "audience", Value: mine.audience},
+			{Name: "response_mode", Value: mine.responseMode},
 			{Name: "authoritative_domains", Value: mine.domains},
 			{Name: "sign_in_domains", Value: mine.signIn},
 			{Name: "enabled", Value: boolField(mine.on)},

@@ -43,9 +43,6 @@ func takesUpload(r *http.Request) bool {
 }
 
 // mostOf returns how many bytes of a request's body are read, one more than its handler takes.
-// maxCallback bounds what a provider posts to a callback: a code and perhaps an ID token.
-const maxCallback = 64 << 10
-
 func mostOf(r *http.Request) int64 {
 	post := r.Method == http.MethodPost
 	switch {
@@ -55,8 +52,8 @@ func mostOf(r *http.Request) int64 {
 		return MaxDocument + 1
 	case post && (r.URL.Path == "/proxy" || strings.HasSuffix(r.URL.Path, "/relations/import")):
 		return MaxFile + 1
-	case post && strings.HasPrefix(r.URL.Path, "/oauth/") && strings.Contains(r.URL.Path, "/callback/"):
-		return maxCallback
+	case isCallback(r):
+		return maxCallbackForm
 	}
 	return MaxBody + 1
 }

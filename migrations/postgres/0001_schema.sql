@@ -564,6 +564,7 @@ CREATE TABLE providers (
     issuer          TEXT COLLATE "C" NOT NULL,
     scopes          TEXT COLLATE "C" NOT NULL,
     audience        TEXT COLLATE "C" NOT NULL DEFAULT '', -- of access tokens. Auth0 issues opaque ones without it
+    response_mode   TEXT COLLATE "C" NOT NULL DEFAULT '', -- of oidc: query or form_post
     token_client    TEXT COLLATE "C" NOT NULL,
     token_upstream  TEXT COLLATE "C" NOT NULL,
     domains         TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- mail domains for which the provider is trusted, JSON

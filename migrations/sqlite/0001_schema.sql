@@ -544,6 +544,7 @@ CREATE TABLE providers (
     issuer          TEXT NOT NULL,
     scopes          TEXT NOT NULL,
     audience        TEXT NOT NULL DEFAULT '', -- of access tokens. Auth0 issues opaque ones without it
+    response_mode   TEXT NOT NULL DEFAULT '', -- of oidc: query or form_post
     token_client    TEXT NOT NULL,
     token_upstream  TEXT NOT NULL,
     domains         TEXT NOT NULL DEFAULT '[]', -- mail domains for which the provider is trusted, JSON

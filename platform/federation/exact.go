@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"postern/platform/exactjson"
 )
 
 // exactClient returns a copy of a bounded client for go-oidc and oauth2, which decode with encoding/json: it compares
@@ -36,12 +38,16 @@ func exactClient(client *http.Client) *http.Client {
 	return &out
 }
 
+// noAccessToken stands for an access token that is missing. No token has this character (RFC 6749, A.12).
+const noAccessToken = "\u00a0"
+
 // exactObject returns an object without the members that encoding/json could take for another one: those whose names
 // aren't lower-case ASCII, as all names of OAuth and OpenID Connect are. expires_in becomes a whole number, which
-// oauth2 demands, and is left out if it can't be read. An AnswerError for a repeated name.
+// oauth2 demands, and is left out if it can't be read. An ID token without an access token gets noAccessToken, because
+// oauth2 demands one. An AnswerError for a repeated name.
 func exactObject(text []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
-	if unmarshal(text, &members) != nil {
+	if exactjson.Unmarshal(text, &members) != nil {
 		return nil, AnswerError("its response is not JSON in which each name is there once")
 	}
 	for name := range members {
@@ -56,6 +62,10 @@ func exactObject(text []byte) ([]byte, error) {
 		} else {
 			members["expires_in"] = json.RawMessage(strconv.FormatInt(int64(seconds), 10))
 		}
+	}
+	_, hasID := members["id_token"]
+	if access := string(members["access_token"]); hasID && (access == "" || access == "null" || access == `""`) {
+		members["access_token"] = json.RawMessage(strconv.Quote(noAccessToken))
 	}
 	return json.Marshal(members)
 }

@@ -3,10 +3,12 @@ package federation
 import (
 	"errors"
 	"testing"
+
+	"postern/platform/exactjson"
 )
 
 // Names of claims are compared byte by byte, and a repeated one is refused.
-func TestUnmarshal_claims(t *testing.T) {
+func TestClaims_names(t *testing.T) {
 	tests := map[string]struct {
 		payload  string
 		subject  string // "": refused
@@ -28,7 +30,7 @@ func TestUnmarshal_claims(t *testing.T) {
 	}
 	for name, tt := range tests {
 		var got protocolClaims
-		err := unmarshal([]byte(tt.payload), &got)
+		err := exactjson.Unmarshal([]byte(tt.payload), &got)
 		if (err != nil) != (tt.subject == "") {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -31,6 +31,8 @@ type Client struct {
 	Scopes []string
 	Policy Policy
 
+	ResponseMode string // Query or FormPost; "" is Query
+
 	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
 	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
 
@@ -59,7 +61,8 @@ type Policy struct {
 	// that the address is not verified (email_verified false, or a GitHub account without
 	// a verified primary address). The dashboard sets it: invitations and password sign-in
 	// go by an account's address. Hosted login goes by issuer and subject alone, and keeps
-	// the address as unverified.
+	// the address as unverified. A missing email_verified ends none: the operator's issuer is
+	// trusted with invitations all the same (service/accounts: vouches).
 	RefuseUnverifiedEmail bool
 
 	// UsernameAsName takes preferred_username where name is missing. Hosted login sets
@@ -170,12 +173,15 @@ func (c *Client) AuthorizeURL(
 	if slices.Contains(c.Scopes, "openid") {
 		options = append(options, oauth2.SetAuthURLParam("nonce", attempt.Nonce))
 	}
+	if c.ResponseMode == FormPost { // not every provider knows the parameter
+		options = append(options, oauth2.SetAuthURLParam("response_mode", FormPost))
+	}
 	return c.oauth(endpoint, attempt).AuthCodeURL(attempt.State, options...)
 }
 
-// Exchange redeems an authorization code. The error is an *ExchangeError where the
-// endpoint refuses, an AnswerError where its response holds no token, and any other where
-// it cannot be reached.
+// Exchange redeems an authorization code. The access token is "" where the response has an ID token alone, as that of
+// Azure AD B2C does if no scope of an API was requested. The error is an *ExchangeError where the endpoint refuses, an
+// AnswerError where its response holds no token, and any other where it cannot be reached.
 func (c *Client) Exchange(
 	ctx context.Context, endpoint oauth2.Endpoint, attempt Attempt, code string,
 ) (*oauth2.Token, error) {
@@ -186,6 +192,9 @@ func (c *Client) Exchange(
 		return nil, AnswerError("its token is not a bearer token")
 	}
 	if err == nil {
+		if token.AccessToken == noAccessToken {
+			token.AccessToken = ""
+		}
 		return token, nil
 	}
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {

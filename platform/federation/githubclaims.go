@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4/json"
 	"golang.org/x/oauth2"
+
+	"postern/platform/exactjson"
 )
 
 // GitHub has no claims. These are read from its lists of the user's organizations and teams.
@@ -214,7 +216,7 @@ func (c *Client) gitHubPage(
 	}
 	page.more = linksNext(response.Header)
 	page.partial = strings.HasPrefix(response.Header.Get("X-Github-Sso"), "partial-results")
-	if err := unmarshal(body, &page.entries); err != nil {
+	if err := exactjson.Unmarshal(body, &page.entries); err != nil {
 		return page, fmt.Errorf("%w: %w", errUnavailable, err)
 	}
 	return page, nil

@@ -11,6 +11,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4/json"
 	"golang.org/x/oauth2"
+
+	"postern/platform/exactjson"
 )
 
 // Algorithms are those that an ID token may be signed with. "none" and the symmetric
@@ -99,7 +101,7 @@ func (c *Client) Verify(
 	}
 	var payload json.RawMessage
 	var stated protocolClaims
-	if verified.Claims(&payload) != nil || unmarshal(payload, &stated) != nil {
+	if verified.Claims(&payload) != nil || exactjson.Unmarshal(payload, &stated) != nil {
 		return Claims{}, AnswerError("its ID token cannot be read")
 	}
 	stated.All = Stated(payload)
@@ -169,13 +171,13 @@ func (i *Issuer) isNamed(iss string) bool {
 // Identify returns the identity that verified claims describe, without its issuer. It
 // asks userinfo where the ID token has no address and the scope email was requested, or
 // where it lacks one of the claims that the caller reads. Errors of that call are those of
-// GetJSON.
+// GetJSON, and an AnswerError without an access token.
 func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, token *oauth2.Token) (Identity, error) {
 	if claims.Subject == "" || len(claims.Subject) > maxSubject {
 		return Identity{}, AnswerError("its ID token has no usable subject")
 	}
 	needsEmail := claims.Email == "" && slices.Contains(c.Scopes, "email")
-	isNeeded := needsEmail || c.AllClaims || c.lacksClaim(claims.All)
+	isNeeded := needsEmail || c.AllClaims && token.AccessToken != "" || c.lacksClaim(claims.All)
 	if issuer.UserInfo != "" && (isNeeded || c.lacksProfile(claims.All)) {
 		more, err := c.userinfo(ctx, issuer, token)
 		if err == nil && more.Subject != claims.Subject { // Core, 5.3.2

@@ -16,6 +16,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 
+	"postern/platform/exactjson"
 	"postern/platform/traces"
 )
 
@@ -143,7 +144,7 @@ func readableKeys(set []byte) ([]byte, error) {
 	var all struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if unmarshal(set, &all) != nil {
+	if exactjson.Unmarshal(set, &all) != nil {
 		return nil, errors.New("its keys are not a JSON Web Key Set")
 	}
 	readable := []json.RawMessage{}

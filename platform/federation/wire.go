@@ -8,8 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/go-jose/go-jose/v4/json"
-
+	"postern/platform/exactjson"
 	"postern/platform/traces"
 )
 
@@ -58,6 +57,9 @@ func GetJSON(ctx context.Context, client *http.Client, address, token string, ou
 }
 
 func newRequest(ctx context.Context, address, token string) (*http.Request, error) {
+	if token == "" {
+		return nil, AnswerError("it gave an ID token without an access token, which its API demands")
+	}
 	ask, err := http.NewRequestWithContext(traces.For(ctx, "userinfo"), http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create a request: %w", withoutURL(err))
@@ -83,20 +85,10 @@ func do(client *http.Client, ask *http.Request) (body []byte, contentType string
 }
 
 func decode(path string, body []byte, out any) error {
-	if unmarshal(body, out) != nil { // whose error may quote the response
+	if exactjson.Unmarshal(body, out) != nil { // whose error may quote the response
 		return fmt.Errorf("read the response of %s: %w", path, ErrUnreadable)
 	}
 	return nil
-}
-
-// unmarshal decodes JSON that a provider sent. Names are compared byte by byte, and a name that an object repeats is an
-// error at any depth: another reader could take the other value. encoding/json ignores case, and takes the last.
-func unmarshal(text []byte, out any) error {
-	var all any
-	if err := json.Unmarshal(text, &all); err != nil {
-		return err
-	}
-	return json.Unmarshal(text, out)
 }
 
 // shortError cuts the text of an error that can hold a whole document, and keeps its chain.

@@ -53,6 +53,7 @@ type Service struct {
 	throttle throttle
 
 	ProvesEmail  bool         // a configured provider verifies e-mail addresses
+	OwnIssuer    string       // OpenID Connect issuer that the operator configured, "" for none; see vouches
 	PasswordCost PasswordCost // zero: as in production
 }
 

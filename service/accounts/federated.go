@@ -174,6 +174,9 @@ func (s *Service) signUpFederated(
 	if who.EmailVerified {
 		with.proven = who.Email
 	}
+	if s.vouches(who.Issuer, who.EmailVerified) {
+		with.vouched = who.Email
+	}
 	if !validEmail(who.Email) {
 		return "", fault.New(
 			fault.Forbidden, "email_missing",

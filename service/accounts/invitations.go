@@ -48,7 +48,7 @@ const maxInvitations = models.MaxLimit
 
 // Invite creates a link by which one person can join a team within a week. With an e-mail
 // address it is mailed there, which proves the address of who opens it. Where no mail is sent, it is
-// returned, and a provider must confirm that the address is the account's.
+// returned, and a provider must vouch for the address of the account; see vouches.
 func (s *Service) Invite(
 	ctx context.Context,
 	p access.Principal,
@@ -266,16 +266,24 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 	return out, nil
 }
 
+// vouches reports whether an address that an issuer stated counts for an invitation to it: a verified one, or one of
+// the operator's own issuer. Some issuers, such as Microsoft Entra ID, never state email_verified; who signs in there,
+// and with which address, is the operator's decision. It is not enough to end what others have (see proved). An address
+// that an issuer states to be unverified never gets here (federation.Policy).
+func (s *Service) vouches(issuer string, isVerified bool) bool {
+	return isVerified || (issuer != "" && issuer == s.OwnIssuer)
+}
+
 // checkInvited refuses an account whose ownership of the invitation's address no provider
-// has verified: an address that was entered at sign-up may be another person's. proven is
-// the address that a provider verifies with this sign-in, in addition to linked ones.
+// vouches for: an address that was entered at sign-up may be another person's. vouched is
+// the address that a provider vouches for with this sign-in, in addition to linked ones.
 func (s *Service) checkInvited(
 	tx *models.Tx,
 	account models.Account,
 	invitation models.Invitation,
-	proven string,
+	vouched string,
 ) error {
-	if invitation.Email == "" || invitation.ByMail || proven == invitation.Email {
+	if invitation.Email == "" || invitation.ByMail || vouched == invitation.Email {
 		return nil
 	}
 	linked, err := tx.LinkedTo(account.ID)
@@ -283,7 +291,7 @@ func (s *Service) checkInvited(
 		return err
 	}
 	for _, way := range linked {
-		if way.EmailVerified && way.Email == invitation.Email {
+		if way.Email == invitation.Email && s.vouches(way.Issuer, way.EmailVerified) {
 			return nil
 		}
 	}

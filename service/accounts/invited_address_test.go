@@ -68,6 +68,39 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			_, err := o.s.Accept(o.t.Context(), vic, code)
 			return err
 		}, "email_not_proven"},
+		{"new account of the operator's issuer, address not stated as confirmed", func(o *office, code string) error {
+			o.s.OwnIssuer = "https://id.example"
+			_, err := o.signInAs(identity("vic", "Vic@Example.com", false), code)
+			return err
+		}, ""},
+		{"new account of the operator's issuer, another address", func(o *office, code string) error {
+			o.s.OwnIssuer = "https://id.example"
+			_, err := o.signInAs(identity("eve", "eve@example.com", false), code)
+			return err
+		}, "other_email"},
+		{"new account of another issuer than the operator's", func(o *office, code string) error {
+			o.s.OwnIssuer = "https://id.example/"
+			_, err := o.signInAs(identity("vic", invited, false), code)
+			return err
+		}, "email_not_proven"},
+		{"password account linked with the operator's issuer", func(o *office, code string) error {
+			o.s.OwnIssuer = "https://id.example"
+			vic := o.passwordAccount(invited)
+			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
+				o.t.Fatal(err)
+			}
+			_, err := o.s.Accept(o.t.Context(), vic, code)
+			return err
+		}, ""},
+		{"linked with the operator's issuer, under another address", func(o *office, code string) error {
+			o.s.OwnIssuer = "https://id.example"
+			vic := o.passwordAccount(invited)
+			if err := o.s.Link(o.t.Context(), vic, identity("eve", "eve@example.com", false)); err != nil {
+				o.t.Fatal(err)
+			}
+			_, err := o.s.Accept(o.t.Context(), vic, code)
+			return err
+		}, "email_not_proven"},
 		{"confirmed at a later sign-in", func(o *office, code string) error {
 			vic := o.passwordAccount(invited)
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {

@@ -96,6 +96,7 @@ type admission struct {
 	invitation *models.Invitation
 	workspace  string // id of the team whose claim code it is
 	proven     string // address that a provider has verified, "" for none
+	vouched    string // the same, or one that counts for an invitation; see vouches
 }
 
 var errCodeUsed = fault.New(
@@ -231,7 +232,7 @@ func (s *Service) newAccount(
 		return account, err
 	}
 	if with.invitation != nil {
-		if err := s.checkInvited(tx, account, *with.invitation, with.proven); err != nil {
+		if err := s.checkInvited(tx, account, *with.invitation, with.vouched); err != nil {
 			return account, err
 		}
 		return account, join(tx, p, account, *with.invitation, now)

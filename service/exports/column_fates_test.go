@@ -162,7 +162,7 @@ var columns = map[string]map[string]string{
 	"providers": {
 		"snapshot Provider.*": "id type app_id issuer token_client token_upstream enabled",
 		"snapshot ProviderSettings.*": "managed scopes created_at audience domains label sign_in_domains " +
-			"endpoints",
+			"endpoints response_mode",
 		"snapshot ProviderSettings.HasSecret": "client_secret",
 		"snapshot AppClient.Providers":        "client_id",
 		modified:                              "updated_at",

@@ -153,6 +153,7 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 	case kind == "oidc":
 		p.Issuer = fmt.Sprintf("https://idp%d.example/realms/a", n)
 		p.Settings.Domains = []string{"example.com"}[:m.IntN(2)]
+		p.Settings.ResponseMode = m.pick("query", "form_post")
 		if m.maybe() {
 			at := "https://idp.example/" + m.id("at")
 			p.Settings.Endpoints = &snapshot.ProviderEndpoints{

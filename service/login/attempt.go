@@ -134,6 +134,8 @@ type Outcome struct {
 	Site      string  // origin of the redirect URI
 	TestLogin bool    // see Attempt
 	Refused   string  // see Attempt
+
+	AddsFragment bool // to the callback's address, as Facebook adds #_=_; also set if there is an error
 }
 
 // ticket is the state between a provider's answer and the user's consent. It travels
@@ -178,6 +180,18 @@ func ticketPlace(attempt string) secrets.Place {
 // Forbidden login_other_browser, provider_denied or provider_answer_refused, Conflict
 // login_answered, and the errors of providers.Set.Complete.
 func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, browser string) (Outcome, error) {
+	row, err := s.providerRow(ctx, in.Provider)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out, err := s.callback(ctx, in, row, browser)
+	out.AddsFragment = row.Type == providers.Facebook
+	return out, err
+}
+
+func (s *Service) callback(
+	ctx context.Context, in AuthorizationResponse, row models.Provider, browser string,
+) (Outcome, error) {
 	id, _, _ := strings.Cut(in.State, ".")
 	attempt, err := s.attempt(ctx, in.Client, id, browser)
 	if err != nil {
@@ -187,7 +201,7 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 	if in.Repeated || !hmac.Equal([]byte(request.State), []byte(in.State)) {
 		return Outcome{}, errOtherBrowser
 	}
-	config, row, err := s.providerConfig(ctx, in.Client, in.Provider)
+	config, err := s.offeredConfig(ctx, in.Client, row)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -224,15 +238,6 @@ func (s *Service) HandleCallback(ctx context.Context, in AuthorizationResponse, 
 		}
 	}
 	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
-}
-
-// AddsFragment reports whether a provider adds a fragment to the callback's address, as Facebook adds #_=_.
-func (s *Service) AddsFragment(ctx context.Context, provider string) (bool, error) {
-	row, err := s.DB.Read(ctx).ProviderByID(provider)
-	if err != nil && !isAbsent(err) {
-		return false, fmt.Errorf("login: callback of %s: %w", provider, err)
-	}
-	return row.Type == providers.Facebook, nil
 }
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.
@@ -296,11 +301,8 @@ func (s *Service) complete(
 		done, err := s.enterAccount(ctx, attempt, client, entry, cookie)
 		return Outcome{Finished: done}, err
 	}
-	if row.TokenUpstream == ProviderIDToken && answer.tokens.ID == "" {
-		return Outcome{}, fault.New(
-			fault.Forbidden, "provider_answer_refused",
-			"%s gave no ID token. Contact the application's operator.", labelOf(row),
-		)
+	if err := entry.Handed.check(row); err != nil {
+		return Outcome{}, err
 	}
 	var out Outcome
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -349,6 +351,21 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 		out.Access = tokens.Access.Reveal()
 	}
 	return out
+}
+
+// check refuses a provider that did not give the token that is handed on: there may be an ID token alone, or none.
+func (h *handed) check(row models.Provider) error {
+	if h == nil || h.Access != "" || h.ID != "" {
+		return nil
+	}
+	what := "access token"
+	if h.Upstream == ProviderIDToken {
+		what = "ID token"
+	}
+	return fault.New(
+		fault.Forbidden, "provider_answer_refused",
+		"%s gave no %s. Contact the application's operator.", labelOf(row), what,
+	)
 }
 
 // Resume returns an attempt of this browser after an error: with its providers if none

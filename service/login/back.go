@@ -9,12 +9,13 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 
 	"postern/models"
+	"postern/service/login/providers"
 )
 
-// formPost is the response mode of OAuth 2.0 Form Post Response Mode.
-const formPost = "form_post"
+const formPost = providers.FormPost
 
-var responseModes = []string{"query", formPost}
+// responseModes are those of our answers to clients, and of providers' answers to us.
+var responseModes = []string{providers.Query, formPost}
 
 // Back is an authorization response on its way to the client: a redirect to URL, or a page that posts Form to it. The
 // zero Back is none.

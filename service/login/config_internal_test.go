@@ -212,6 +212,17 @@ var refusedProviders = map[string]struct {
 		ClientID: new("app"),
 		Audience: new("https://api.example.com"),
 	}, "/audience audience_not_taken"},
+	"a response mode of Google's": {ProviderInput{
+		Type:         "google",
+		ClientID:     new("app"),
+		ResponseMode: new("query"),
+	}, "/response_mode response_mode_not_taken"},
+	"a response mode that cannot be read": {ProviderInput{
+		Type:         "oidc",
+		ClientID:     new("app"),
+		Issuer:       "https://8.8.8.8",
+		ResponseMode: new("fragment"),
+	}, "/response_mode invalid_response_mode"},
 	"access tokens of personal Microsoft accounts": {ProviderInput{
 		Type:     "microsoft",
 		ClientID: new("app"),

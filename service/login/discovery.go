@@ -80,6 +80,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 			"email",
 			"email_verified",
 			"groups",
+			"groups_truncated",
 		}, profileClaims()),
 		SendsIssuer:        true,
 		BackchannelLogout:  true,

@@ -136,6 +136,7 @@ func (s *Service) readImportedProvider(
 		Tokens:        &TokenTypes{string(p.TokenClient), string(p.TokenUpstream)},
 		Label:         &set.Label,
 		Audience:      &set.Audience,
+		ResponseMode:  &set.ResponseMode,
 		Domains:       &domains,
 		SignInDomains: &signIn,
 	}

@@ -30,6 +30,8 @@ type Provider struct {
 	Label     string   // on its button, "" for the kind's name
 	Domains   []string // of addresses that it is authoritative for, as the team declares
 
+	ResponseMode string // of its answers: query or form_post; "" for kinds that take none
+
 	SignInDomains []string // of addresses whose users are sent to it
 
 	Enabled   bool
@@ -51,6 +53,7 @@ type ProviderInput struct {
 	Tokens       *TokenTypes
 	Label        *string
 	Audience     *string
+	ResponseMode *string // "" for the default
 	Domains      *[]string
 	Enabled      *bool
 
@@ -255,6 +258,8 @@ func (s *Service) viewProvider(row models.Provider) Provider {
 		Domains:   row.Domains,
 		Enabled:   row.Enabled,
 
+		ResponseMode: row.ResponseMode,
+
 		SignInDomains: row.SignInDomains,
 
 		Callback:  s.RedirectURI(row.ClientID, row.ID),
@@ -286,28 +291,45 @@ var errNotOffered = fault.New(fault.NotFound, "provider_not_offered",
 
 // providerConfig returns the configuration of an enabled provider, with its secret.
 func (s *Service) providerConfig(ctx context.Context, clientID, id string) (providers.Config, models.Provider, error) {
-	tx := s.DB.Read(ctx)
-	row, err := tx.ProviderByID(id)
-	if err != nil && !isAbsent(err) {
-		return providers.Config{}, row, fmt.Errorf("login: find the provider %s: %w", id, err)
+	row, err := s.providerRow(ctx, id)
+	if err != nil {
+		return providers.Config{}, row, err
 	}
-	if err != nil || row.ClientID != clientID || !row.Enabled {
-		return providers.Config{}, row, errNotOffered
-	}
-	config, err := s.configOf(tx, row)
+	config, err := s.offeredConfig(ctx, clientID, row)
 	return config, row, err
+}
+
+// providerRow returns the row of a provider, which may be another app client's, and the zero row if there is none.
+func (s *Service) providerRow(ctx context.Context, id string) (models.Provider, error) {
+	row, err := s.DB.Read(ctx).ProviderByID(id)
+	if isAbsent(err) {
+		return models.Provider{}, nil
+	}
+	if err != nil {
+		return row, fmt.Errorf("login: find the provider %s: %w", id, err)
+	}
+	return row, nil
+}
+
+// offeredConfig is providerConfig for a row of providerRow.
+func (s *Service) offeredConfig(ctx context.Context, clientID string, row models.Provider) (providers.Config, error) {
+	if row.ClientID != clientID || !row.Enabled {
+		return providers.Config{}, errNotOffered
+	}
+	return s.configOf(s.DB.Read(ctx), row)
 }
 
 // configOf returns the configuration of a provider, with its secret.
 func (s *Service) configOf(tx *models.Tx, row models.Provider) (providers.Config, error) {
 	config := providers.Config{
-		Type:        row.Type,
-		ClientID:    row.AppID,
-		Issuer:      row.Issuer,
-		Scopes:      row.Scopes,
-		Audience:    row.Audience,
-		Domains:     row.Domains,
-		RedirectURI: s.RedirectURI(row.ClientID, row.ID),
+		Type:         row.Type,
+		ClientID:     row.AppID,
+		Issuer:       row.Issuer,
+		Scopes:       row.Scopes,
+		Audience:     row.Audience,
+		Domains:      row.Domains,
+		ResponseMode: row.ResponseMode,
+		RedirectURI:  s.RedirectURI(row.ClientID, row.ID),
 	}
 	var err error
 	if config.WebPorts, err = s.heldByID(tx, row.ClientID); err != nil {

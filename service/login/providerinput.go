@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,6 +150,10 @@ func fillRow(row *models.Provider, in ProviderInput) error {
 	if in.Audience != nil {
 		row.Audience = strings.TrimSpace(*in.Audience)
 	}
+	if in.ResponseMode != nil {
+		row.ResponseMode = *in.ResponseMode
+	}
+	row.ResponseMode = cmp.Or(row.ResponseMode, providers.DefaultResponseMode(row.Type, row.Issuer))
 	if in.Domains != nil {
 		row.Domains = lowered(*in.Domains)
 	}

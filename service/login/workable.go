@@ -16,7 +16,7 @@ const maxAudience = 300
 // checkWorkable returns the fields of a configuration with which every sign-in, or every
 // call after it, would fail. Disabled providers may be incomplete.
 func checkWorkable(row models.Provider) []fault.Field {
-	wrong := checkAudience(row)
+	wrong := append(checkAudience(row), checkResponseMode(row)...)
 	if !row.Enabled {
 		return wrong
 	}
@@ -41,6 +41,24 @@ func checkWorkable(row models.Provider) []fault.Field {
 		}
 	}
 	return wrong
+}
+
+func checkResponseMode(row models.Provider) []fault.Field {
+	switch {
+	case row.Type != providers.OIDC && row.ResponseMode != "":
+		return []fault.Field{{
+			Pointer: "/response_mode",
+			Code:    "response_mode_not_taken",
+			Detail:  "Only oidc takes a response mode. Leave it out.",
+		}}
+	case row.Type == providers.OIDC && !slices.Contains(responseModes, row.ResponseMode):
+		return []fault.Field{{
+			Pointer: "/response_mode",
+			Code:    "invalid_response_mode",
+			Detail:  "Use query or form_post.",
+		}}
+	}
+	return nil
 }
 
 func checkAudience(row models.Provider) []fault.Field {

@@ -85,6 +85,7 @@ func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot
 			Scopes:        row.Scopes,
 			Label:         row.Label,
 			Audience:      row.Audience,
+			ResponseMode:  row.ResponseMode,
 			Domains:       row.Domains,
 			SignInDomains: row.SignInDomains,
 			CreatedAt:     row.CreatedAt.UTC(),

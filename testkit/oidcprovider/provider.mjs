@@ -23,7 +23,7 @@ async function findAccount(_, name) {
     sub: name,
     name: `${name} of the issuer`,
     email: `${name}@example.com`,
-    email_verified: !name.startsWith('unverified'),
+    email_verified: name.startsWith('unstated') ? undefined : !name.startsWith('unverified'),
   };
   return { accountId: name, claims: async () => claims };
 }

@@ -51,7 +51,9 @@ var folders = []folder{
 		"gateway/engine", "gateway/h2", "gateway/admission", "core", "platform/egress", "platform/turns",
 	}},
 	{path: "gateway/accesslog", floor: edges, only: []string{"gateway", "core"}},
-	{path: "gateway/bearer", floor: edges, only: []string{"core", "platform/egress", "platform/syncmap"}},
+	{path: "gateway/bearer", floor: edges, only: []string{
+		"core", "platform/egress", "platform/exactjson", "platform/syncmap",
+	}},
 
 	{path: "service/access", floor: service},
 	{path: "service/accounts", floor: service, beside: []string{"service/access"}},
@@ -98,8 +100,11 @@ var folders = []folder{
 	{path: "platform/certs", floor: platform},
 	{path: "platform/config", floor: platform, beside: []string{"platform/secrets"}},
 	{path: "platform/egress", floor: platform, beside: []string{"platform/fault"}},
+	{path: "platform/exactjson", floor: platform},
 	{path: "platform/fault", floor: platform},
-	{path: "platform/federation", floor: platform, beside: []string{"platform/secrets", "platform/traces"}},
+	{path: "platform/federation", floor: platform, beside: []string{
+		"platform/exactjson", "platform/secrets", "platform/traces",
+	}},
 	{path: "platform/mail", floor: platform, beside: []string{"platform/config", "platform/traces"}},
 	{path: "platform/metrics", floor: platform},
 	{path: "platform/secrets", floor: platform, beside: []string{"platform/syncmap"}},
@@ -138,7 +143,7 @@ var libraries = []library{
 	{"github.com/yuin/goldmark", []string{"docs"}},
 	{"github.com/wneessen/go-mail", []string{"platform/mail"}},
 	{"code.dny.dev/ssrf", []string{"platform/egress"}},
-	{"github.com/go-jose", []string{"platform/federation", "service/login", "gateway/bearer"}},
+	{"github.com/go-jose", []string{"platform/exactjson", "platform/federation", "service/login", "gateway/bearer"}},
 	{"filippo.io/bigmod", []string{"gateway/bearer"}},
 	{"filippo.io/age", []string{"bundle", "service/backups", "service/exports"}},
 	{"golang.org/x/crypto/acme", []string{"service/certificates", "app"}}, // app: the name of its protocol (ALPN)

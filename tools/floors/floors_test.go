@@ -116,7 +116,7 @@ var importCases = map[string]treeCase{
 	"beside, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
 	"a part of a folder with a rule of its own": {
 		importing("gateway/bearer/a.go", "m/platform/metrics"),
-		"gateway/bearer sees only core, platform/egress, platform/syncmap",
+		"gateway/bearer sees only core, platform/egress, platform/exactjson, platform/syncmap",
 	},
 	"within its folder": {importing("bundle/kong/kong.go", "m/bundle", "m/core/policy"), ""},
 	"a similar name":    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},

@@ -180,8 +180,11 @@ type ProviderForm struct {
 	Audience  *ui.Value // nil for a kind that takes none
 	Domains   *ui.Value // nil for a kind that takes none
 	Tokens    TokenChoice
-	On        bool
-	Error     string
+
+	ResponseMode *ui.Group // nil for a kind that takes none
+
+	On    bool
+	Error string
 }
 
 func (f ProviderForm) secretHint() string {

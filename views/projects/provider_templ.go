@@ -580,6 +580,12 @@ func providerForm(m ProviderForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if m.ResponseMode != nil {
+			templ_7745c5c3_Err = ui.Radios(*m.ResponseMode).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		if m.Domains != nil {
 			templ_7745c5c3_Err = ui.TextArea(ui.Field{
 				ID:          "provider-domains",

@@ -3,8 +3,8 @@
 -- The public keys of token issuers, fetched from where they publish them and kept by each
 -- worker (OpenID Connect Discovery 1.0, section 4; RFC 7517, section 5).
 
-local cjson = require "cjson.safe"
 local fetch = require "kong.plugins.postern-auth.fetch"
+local json = require "kong.plugins.postern-auth.json"
 local jwks = require "kong.plugins.postern-auth.jwks"
 
 local issuers = {}
@@ -36,9 +36,9 @@ local function get(address, deadline)
   elseif answer.status ~= 200 then
     return nil, "the answer is " .. answer.status
   end
-  local doc = answer.body and cjson.decode(answer.body)
-  if type(doc) ~= "table" then
-    return nil, answer.problem or "the answer is no JSON"
+  local doc = answer.body and json.object(answer.body)
+  if not doc then
+    return nil, answer.problem or "the answer is not a JSON object in which each name is there once"
   end
   return doc
 end

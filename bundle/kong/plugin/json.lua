@@ -13,11 +13,11 @@ cjson.decode_array_with_array_mt(true)
 local json = { null = cjson.null }
 
 
--- Whether no member of the outermost object is there twice, of which another parser, such
--- as the upstream's, could read the other one, and no text has a control character. text
--- is otherwise valid JSON.
+-- Whether no object has a member twice, of which another parser, such as the upstream's,
+-- could read the other one, and no text has a control character. text is otherwise valid
+-- JSON.
 local function is_plain(text)
-  local seen, depth, at = {}, 0, 1
+  local seen, depth, at = {}, 0, 1 -- seen: the names of the object or list at each depth
   while true do
     local from, _, sign = text:find('([{}%[%]"])', at)
     if not from then
@@ -37,16 +37,17 @@ local function is_plain(text)
       if inner:find("[%z\1-\31]") then
         return false
       end
-      if depth == 1 and text:find("^%s*:", ends + 1) then
+      if text:find("^%s*:", ends + 1) then
         local name = cjson.decode('["' .. inner .. '"]')[1]
-        if seen[name] then
+        if seen[depth][name] then
           return false
         end
-        seen[name] = true
+        seen[depth][name] = true
       end
       at = ends + 1
     elseif sign == "{" or sign == "[" then
       depth = depth + 1
+      seen[depth] = {}
     else
       depth = depth - 1
     end

@@ -68,7 +68,7 @@ var loginForms = map[string][]Call{
 		Secret("client_secret", "client_secret", "--client-secret-file"),
 		PerLine("scopes", "scopes", "--scopes").Keep(), Text("label", "label", "--label").Keep(),
 		PerLine("sign_in_domains", "sign_in_domains", "--sign-in-domain").Keep(),
-		Text("audience", "audience", "--audience"),
+		Text("audience", "audience", "--audience"), Text("response_mode", "response_mode", "--response-mode"),
 		PerLine("authoritative_domains", "authoritative_domains", "--authoritative-domain").Keep(),
 		tokenTypes, Bool("enabled", "enabled", "--on", "--off").Keep()),
 	providerRoute + "/switch": does("update-provider", "providers update {provider}",

@@ -27,6 +27,8 @@ func newOpenID(settings config.OIDC) *openID {
 		Secret: settings.ClientSecret,
 		Scopes: []string{"openid", "email", "profile"},
 		Policy: policy,
+
+		ResponseMode: federation.DefaultResponseMode(settings.Issuer),
 	}}
 }
 

@@ -44,6 +44,38 @@ func TestComplete_oddAnswers(t *testing.T) {
 	}
 }
 
+// Azure AD B2C gives an ID token alone where no scope of an API was requested.
+func TestComplete_idTokenAlone(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(answer map[string]any){
+		"none":  func(answer map[string]any) { delete(answer, "access_token") },
+		"null":  func(answer map[string]any) { answer["access_token"] = nil },
+		"empty": func(answer map[string]any) { answer["access_token"] = "" },
+	} {
+		for kind, start := range kinds {
+			s := start(t)
+			s.fake.Token = func(answer map[string]any) { change(answer); delete(answer, "expires_in") }
+			s.config.AllClaims = true
+			person, tokens, err := s.login(t)
+			if err != nil || person.Subject == "" || tokens.Access != "" || tokens.ID == "" {
+				t.Errorf("%s, %s: %+v, %q, %v", kind, name, person, tokens.Access.Reveal(), err)
+			}
+		}
+		s := kinds["oidc"](t)
+		s.fake.Token = change
+		s.fake.Claims = func(claims map[string]any) { delete(claims, "email") } // so that userinfo is needed
+		if _, _, err := s.login(t); fault.CodeOf(err) != "provider_answer_refused" ||
+			!strings.Contains(err.Error(), "without an access token") || s.fake.Asked("/userinfo") > 0 {
+			t.Errorf("%s, where userinfo is needed: %v", name, err)
+		}
+	}
+	s := kinds["oidc"](t)
+	s.fake.Token = func(answer map[string]any) { delete(answer, "access_token"); delete(answer, "id_token") }
+	if _, _, err := s.login(t); fault.CodeOf(err) != "provider_answer_refused" {
+		t.Errorf("without any token: %v", err)
+	}
+}
+
 // RFC 6749, 7.1: a token of a type that the client does not understand is not used.
 func TestComplete_tokenType(t *testing.T) {
 	t.Parallel()

@@ -23,14 +23,15 @@ func (issuer documented) RoundTrip(*http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Apple demands response_mode=form_post of requests with scopes; others get none, because not all know it.
-func TestAuthorizeURL_apple(t *testing.T) {
+// The parameter is sent for form_post alone, because not every provider knows it.
+func TestAuthorizeURL_responseMode(t *testing.T) {
 	t.Parallel()
-	for issuer, want := range map[string]string{
-		"https://appleid.apple.com": "form_post", "https://appleid.apple.com.example": "",
-	} {
-		set := &providers.Set{HTTP: &http.Client{Transport: documented(issuer)}}
-		address, err := set.AuthorizeURL(t.Context(), configOf(providers.OIDC, issuer), sent)
+	const issuer = "https://appleid.apple.com"
+	set := &providers.Set{HTTP: &http.Client{Transport: documented(issuer)}}
+	for mode, want := range map[string]string{providers.FormPost: "form_post", providers.Query: "", "": ""} {
+		config := configOf(providers.OIDC, issuer)
+		config.ResponseMode = mode
+		address, err := set.AuthorizeURL(t.Context(), config, sent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,9 +40,24 @@ func TestAuthorizeURL_apple(t *testing.T) {
 			t.Fatal(err)
 		}
 		query := to.Query()
-		if got := query.Get("response_mode"); got != want || query.Get("response_type") != "code" ||
-			!strings.HasPrefix(address, issuer+"/auth?") {
-			t.Errorf("%s: response_mode %q, want %q, at %s", issuer, got, want, address)
+		if got := query.Get("response_mode"); got != want || query.Has("response_mode") != (want != "") ||
+			query.Get("response_type") != "code" || !strings.HasPrefix(address, issuer+"/auth?") {
+			t.Errorf("%q: response_mode %q, want %q, at %s", mode, got, want, address)
+		}
+	}
+}
+
+// Apple demands form_post of requests with scopes.
+func TestDefaultResponseMode(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ kind, issuer, want string }{
+		{"oidc", "https://appleid.apple.com", "form_post"},
+		{"oidc", "https://appleid.apple.com.example", "query"},
+		{"auth0", "https://appleid.apple.com", ""},
+		{"google", "", ""},
+	} {
+		if got := providers.DefaultResponseMode(tt.kind, tt.issuer); got != tt.want {
+			t.Errorf("%s %s: %q, want %q", tt.kind, tt.issuer, got, tt.want)
 		}
 	}
 }

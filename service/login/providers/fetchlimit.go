@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4/json"
 
+	"postern/platform/exactjson"
 	"postern/platform/federation"
 )
 
@@ -66,7 +67,7 @@ func (g *fetchLimit) RoundTrip(r *http.Request) (*http.Response, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if answer.StatusCode == http.StatusOK && json.Unmarshal(text, &set) == nil {
+	if answer.StatusCode == http.StatusOK && exactjson.Unmarshal(text, &set) == nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.failed = false

@@ -19,6 +19,7 @@ import (
 
 	"postern/core/diagnosis"
 	"postern/platform/egress"
+	"postern/platform/exactjson"
 	"postern/platform/federation"
 )
 
@@ -203,7 +204,7 @@ func (s *Set) inspected(ctx context.Context, at string, into any) string {
 		return egress.Reason(err)
 	case len(text) > maxInspected:
 		return "The answer is longer than 512 KiB."
-	case json.Unmarshal(text, into) != nil:
+	case exactjson.Unmarshal(text, into) != nil:
 		return "The answer is not the JSON document that is expected here."
 	}
 	return ""

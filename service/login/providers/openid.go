@@ -176,6 +176,7 @@ func (s *Set) relyingParty(c Config) *federation.Client {
 		Scopes: scopes,
 		Policy: policy,
 
+		ResponseMode: c.ResponseMode,
 		KeepsProfile: true,
 
 		Claims:    c.Claims,

@@ -40,6 +40,7 @@ type Config struct {
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
 	Audience     string   // the API that access tokens are asked for; only of auth0
+	ResponseMode string   // Query or FormPost; "" is Query
 	Domains      []string // of addresses that the team declares it authoritative for; see TakesDomains
 	RedirectURI  string   // registered with the provider
 	WebPorts     bool     // endpoints of its discovery document must be on ports 80 and 443
@@ -81,7 +82,7 @@ type exchange struct {
 
 // Tokens are those that the provider issued.
 type Tokens struct {
-	Access  secrets.Secret
+	Access  secrets.Secret // "" if the provider gave an ID token alone
 	ID      secrets.Secret // "" if the provider has none
 	Expires time.Time      // of Access; zero if the provider does not state it
 }
@@ -168,9 +169,20 @@ func TraitsOf(name string) (Traits, bool) {
 	return k.traits(), true
 }
 
-// appleIssuer demands response_mode=form_post of requests for a name or an email address
-// (developer.apple.com/documentation/signinwithapple/request-an-authorization-to-the-sign-in-with-apple-server).
-const appleIssuer = "https://appleid.apple.com"
+// The response modes of package federation.
+const (
+	Query    = federation.Query
+	FormPost = federation.FormPost
+)
+
+// DefaultResponseMode returns the response mode of a provider for which none is configured, "" for a kind that takes
+// none.
+func DefaultResponseMode(kind, issuer string) string {
+	if kind != OIDC {
+		return ""
+	}
+	return federation.DefaultResponseMode(issuer)
+}
 
 // AuthorizeURL returns the address that the browser is sent to.
 func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
@@ -181,9 +193,6 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	options := k.parameters(r)
 	if c.Audience != "" { // auth0.com/docs/secure/tokens/access-tokens/get-access-tokens
 		options = append(options, oauth2.SetAuthURLParam("audience", c.Audience))
-	}
-	if c.Issuer == appleIssuer {
-		options = append(options, oauth2.SetAuthURLParam("response_mode", "form_post"))
 	}
 	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), options...), nil
 }
@@ -200,6 +209,9 @@ func (s *Set) Complete(
 	token, err := s.relyingParty(c).Exchange(ctx, endpoint, r.attempt(c), answer.Code)
 	if err != nil {
 		return federation.Identity{}, Tokens{}, exchangeFault(c, err)
+	}
+	if token.AccessToken == "" && !k.traits().HasIDToken {
+		return federation.Identity{}, Tokens{}, refusedAnswer(c, "it gave no access token")
 	}
 	identity, err := k.identify(ctx, s, c, exchange{r.attempt(c), answer.Issuer, token})
 	if err != nil {

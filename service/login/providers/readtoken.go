@@ -12,6 +12,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4/json"
 
+	"postern/platform/exactjson"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
 )
@@ -71,7 +72,7 @@ func readToken(token string) (out tokenClaims, isJWT bool) {
 
 func readPart(part string, into any) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
-	return err == nil && json.Unmarshal(raw, into) == nil
+	return err == nil && exactjson.Unmarshal(raw, into) == nil
 }
 
 // isCurrent reports whether the token is valid now. One without exp is not: if it leaked,

@@ -18,7 +18,7 @@ import (
 	"net/url"
 	"strings"
 
-	strict "github.com/go-jose/go-jose/v4/json"
+	"postern/platform/exactjson"
 )
 
 // The reasons for which a token is not accepted. Each error wraps one of them.
@@ -97,10 +97,9 @@ func (a Answer) Read(into any) error {
 	return a.ReadAny(into)
 }
 
-// ReadAny decodes an answer with any status. Names are case-sensitive and must not be
-// repeated, as another reader could take the other value.
+// ReadAny decodes an answer with any status; see package exactjson.
 func (a Answer) ReadAny(into any) error {
-	if strict.Unmarshal(a.body, into) != nil {
+	if exactjson.Unmarshal(a.body, into) != nil {
 		// The decoder's error may quote the answer.
 		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer)
 	}

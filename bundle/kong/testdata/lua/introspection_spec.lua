@@ -153,7 +153,7 @@ check("answers that say that it is good", function()
   for _, answer in ipairs({
     '{"active":true,"sub":"alice"}', '{"active":true,"sub":"alice","exp":941,"nbf":1060}',
     '{"active":true,"sub":"alice","token_type":"BEARER","exp":null}',
-    ' {"active":true,"sub":"alice","x":{"sub":1,"sub":2}}',
+    ' {"active":true,"sub":"alice","x":{"sub":1,"y":{"sub":2}}}',
     '{"active":true,"sub":"alice","token_type":"access_token","aud":"x"}',
   }) do
     local seen = call("opaque", answer)
@@ -168,6 +168,7 @@ check("answers that say nothing", function()
     "<html>",
     '{"active":true,"sub":"a"', '{"active":true,"sub":"a"} x', '{"active":false,"exp":"1"}', '{"active":false,"aud":7}',
     '{"active":false,"aud":["a",7]}', '{"active":false,"scope":["a"]}', '{"active":false,"exp":1e999}',
+    '{"active":true,"sub":"a","act":[{"sub":"b","sub":"c"}]}', '{"active":true,"sub":"a","x":{"sub":1,"sub":2}}',
     '{"active":true,"sub":"a","sub":"b"}', '{"active":true,"sub":"a","x":["\1"]}', '{"active":true,"sub":"a","x":"\t"}',
     '{"active":true,"sub":"a","x":"' .. ("x"):rep(70000) .. '"}',
     { status = 401, body = GOOD }, { status = 302, body = GOOD, headers = { Location = "https://other.example/" } },

@@ -119,6 +119,9 @@ check("refused tokens", function()
     ["no exp"] = token(HEAD, (CLAIMS:gsub('"exp":2000,', ""))),
     ["another audience"] = token(HEAD, (CLAIMS:gsub("shop", "shop2"))),
     ["iss twice"] = token(HEAD, (CLAIMS:gsub("^{", '{"iss":"https://other.example",'))),
+    ["a name twice, inside"] = token(HEAD, (CLAIMS:gsub("^{", '{"realm_access":{"roles":[],"roles":["admin"]},'))),
+    ["kid twice"] = token((HEAD:gsub("^{", '{"kid":"new",')), CLAIMS),
+    ["a name twice, inside the header"] = token((HEAD:gsub("^{", '{"jwk":{"n":"a","n":"b"},')), CLAIMS),
     ["sub twice, escaped"] = token(HEAD, (CLAIMS:gsub("^{", '{"\\u0073ub":"root",'))),
     ["a line break in sub"] = token(HEAD, (CLAIMS:gsub("alice", "alice\\r\\nX: y"))),
     ["a list as scope's member"] = token(HEAD, (CLAIMS:gsub('"read  write"', '[["a"]]'))),
@@ -181,11 +184,19 @@ check("issuers that cannot be trusted", function()
   for _, document in ipairs({
     '{"issuer":"https://id.example","jwks_uri":"@/keys"}', '{"issuer":"@","jwks_uri":"http://liar/keys"}',
     '{"issuer":"@","jwks_uri":"https://127.0.0.1:8001/keys"}', '{"issuer":"@"}', '["@"]', "none",
+    '{"issuer":"@","jwks_uri":"https://other.example/keys","jwks_uri":"@/keys"}', '{"issuer":"@", "JWKS_URI":"@/keys"}',
+    '{"issuer":"https://id.example","issuer":"@","jwks_uri":"@/keys"}', '{"x":{"y":1,"y":2},"issuer":"@","jwks_uri":"@/keys"}',
   }) do
     equal(keys_of(document), "issuer_unavailable", document)
   end
   equal(keys_of('{"issuer":"@","jwks_uri":"@/keys","x":1}', '{"keys":[]}'), "issuer_unavailable")
   equal(keys_of('{"issuer":"@","jwks_uri":"@/keys","x":22}', (" "):rep(600000)), "issuer_unavailable")
+  for i, set in ipairs({
+    '{"keys":[],"keys":[' .. KEY .. "]}", '{"keys":[' .. KEY:gsub("^{", '{"kid":"q",') .. "]}",
+    '{"keys":[' .. KEY .. ',{"x":1,"x":2}]}',
+  }) do
+    equal(keys_of('{"issuer":"@","jwks_uri":"@/keys","x":"' .. ("3"):rep(i) .. '"}', set), "issuer_unavailable", set)
+  end
 end)
 
 check("keys that verify nothing", function()
