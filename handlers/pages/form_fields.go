@@ -59,8 +59,9 @@ var formFields = map[string]string{
 	"/projects/:project/versions/:version":                           "name",
 	"/projects/:project/versions/:version/environments":              "name target",
 	"/projects/:project/versions/:version/environments/:environment": "name",
-	"/projects/:project/versions/:version/access": "do fallback_owner introspection introspection_audience introspection_client " +
-		"introspection_issuer introspection_method introspection_secret introspection_secret_token " +
+	"/projects/:project/versions/:version/access": "do fallback_owner introspection " +
+		"introspection_audience introspection_client introspection_issuer introspection_method introspection_secret " +
+		"introspection_secret_token " +
 		"keyless methods mode issuer issuer_audience issuer_jwks_url issuer_tenant issuer_removed secret_token",
 	"/projects/:project/versions/:version/addresses":                  "ip_allow ip_deny",
 	"/projects/:project/versions/:version/rules":                      "default read_write_scopes rules rules_mode",
@@ -73,7 +74,8 @@ var formFields = map[string]string{
 	"/projects/:project/call-signing/rotate":                          "when",
 	"/projects/:project/domains":                                      "environment host",
 	"/projects/:project/domains/:domain":                              "environment",
-	"/projects/:project/export":                                       "consumers format keys password recipient secrets",
+	"/projects/:project/export": "consumers format keys " +
+		"password recipient secrets",
 	"/projects/:project/keys": "allowed description environment expires_on key_type " +
 		"limits_of owner product tenant limits_*",
 	"/projects/:project/keys/change":         "do key",

@@ -79,7 +79,8 @@ func provisionKnown(tx *models.Tx, at place, user models.EndUser, in NewUser) (P
 		return Profile{}, outcome{}, err
 	}
 	change := UserChange{
-		UserName: &in.UserName, ExternalID: &in.ExternalID, GivenName: orNil(in.GivenName), FamilyName: orNil(in.FamilyName),
+		UserName: &in.UserName, ExternalID: &in.ExternalID,
+		GivenName: orNil(in.GivenName), FamilyName: orNil(in.FamilyName),
 	}
 	if in.Email != "" {
 		change.Email = &in.Email

@@ -45,10 +45,11 @@ func TestUsersShareAddresses(t *testing.T) {
 			{"", "team@example.com", "email_taken"},
 			{"", "ana@example.com", ""},
 			{"", "ana@example.com", "email_taken"},
-			{"ana@example.com", "", "user_name_taken"}, // as a provisioning system is told that the one before is called
+			{"ana@example.com", "", "user_name_taken"}, // as SCIM calls the one before
 			{"eve", "ana@example.com", ""},
 		} {
-			_, err := w.CreateUser(t.Context(), w.owner, "acme", directory.NewUser{Email: tt.email, UserName: tt.userName})
+			in := directory.NewUser{Email: tt.email, UserName: tt.userName}
+			_, err := w.CreateUser(t.Context(), w.owner, "acme", in)
 			is(t, err, tt.want)
 		}
 		bea := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant,

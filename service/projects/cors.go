@@ -281,7 +281,8 @@ var otherSchemes = []string{
 
 // appOriginOf returns the origin of an address of an app or of an extension, "" for any other.
 func appOriginOf(u *url.URL) string {
-	if !appScheme.MatchString(u.Scheme) || slices.Contains(otherSchemes, u.Scheme) || !appHost.MatchString(u.Hostname()) {
+	if !appScheme.MatchString(u.Scheme) || slices.Contains(otherSchemes, u.Scheme) ||
+		!appHost.MatchString(u.Hostname()) {
 		return ""
 	}
 	if port := u.Port(); port != "" {

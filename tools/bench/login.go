@@ -133,7 +133,8 @@ func (p *postern) ownToken(
 		},
 	}
 	b.send(http.MethodPatch, p.control+"/api/v1/app-clients/"+created.Login.ClientID, "application/json",
-		`{"access_token_seconds":86400,"algorithm":"`+string(algorithm)+`"}`, "Authorization", "Bearer "+created.WorkspaceKey)
+		`{"access_token_seconds":86400,"algorithm":"`+string(algorithm)+`"}`,
+		"Authorization", "Bearer "+created.WorkspaceKey)
 	b.signIn(p.control, &created, i)
 	token := b.exchange(&created)
 	if b.err != nil || token == "" || len(created.Project.Environments) == 0 {

@@ -83,8 +83,7 @@ func Schemas(base string) []Schema {
 			attribute("externalId", "string", "The provisioning system's own id", exact),
 			attribute("displayName", "string", "The name, of which one text is kept"),
 			attribute("name", "complex", "The parts of the name, as they were sent", with(
-				attribute("formatted", "string", "displayName, or the parts together; taken where a request has it alone",
-					readOnly),
+				attribute("formatted", "string", "displayName or the parts; taken if sent alone", readOnly),
 				attribute("givenName", "string", "Given name"),
 				attribute("familyName", "string", "Family name"),
 			)),

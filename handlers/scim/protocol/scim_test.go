@@ -156,9 +156,11 @@ func TestUserChange_Name(t *testing.T) {
 		},
 		"the text alone":                 {juan, patch("displayName", "Johnny"), named("Johnny", "Juan", "de la Cruz")},
 		"both parts, of which none were": {text, both, named("Bea van den Berg", "Bea", "van den Berg")},
-		"one part, of which none were":   {text, patch("name.familyName", "Cruz"), named("Juan de la Cruz", "", "Cruz")},
-		"name.formatted alone":           {text, patch("name.formatted", "Bea"), named("Bea", "", "")},
-		"without the parts":              {juan, `{"Operations":[{"op":"remove","path":"name"}]}`, protocol.Name{}},
+		"one part, of which none were": {
+			text, patch("name.familyName", "Cruz"), named("Juan de la Cruz", "", "Cruz"),
+		},
+		"name.formatted alone": {text, patch("name.formatted", "Bea"), named("Bea", "", "")},
+		"without the parts":    {juan, `{"Operations":[{"op":"remove","path":"name"}]}`, protocol.Name{}},
 		"without the text": {
 			shown, `{"Operations":[{"op":"remove","path":"displayName"}]}`, named("", "Juan", "de la Cruz"),
 		},
