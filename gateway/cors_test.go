@@ -44,6 +44,10 @@ var (
 		MaxAge:         new(600),
 	}
 	oneOrigin = snapshot.CORS{Origins: []string{"https://app.example"}, Methods: []string{"GET"}}
+	oneApp    = snapshot.CORS{Origins: []string{"capacitor://localhost"}, Methods: []string{"GET"}}
+	someApps  = snapshot.CORS{
+		Origins: []string{"capacitor://localhost", "chrome-extension://abc"}, Methods: []string{"GET"},
+	}
 	anyOrigin = snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}, MaxAge: new(0)}
 )
 
@@ -66,6 +70,14 @@ func TestCORS(t *testing.T) {
 		{"allowed", severalOrigins, []string{appPage}, 200, "Access-Control-Allow-Credentials: true\n" +
 			"Access-Control-Allow-Origin: https://app.example\nAccess-Control-Expose-Headers: ETag,Retry-After\n" +
 			"Vary: Accept | Origin"},
+		{"an app", oneApp, []string{"Origin: capacitor://localhost"}, 200, passed +
+			"Access-Control-Allow-Origin: capacitor://localhost\nAccess-Control-Expose-Headers: X-Upstream\n" +
+			"Vary: Accept | Origin"},
+		{"an extension", someApps, []string{"Origin: chrome-extension://abc"}, 200, passed +
+			"Access-Control-Allow-Origin: chrome-extension://abc\nAccess-Control-Expose-Headers: X-Upstream\n" +
+			"Vary: Accept | Origin"},
+		{"another port of an app", someApps, []string{"Origin: capacitor://localhost:80"}, 200, passed +
+			"Access-Control-Expose-Headers: X-Upstream\nVary: Accept | Origin"},
 		{"of an app client", severalOrigins, []string{adminPage}, 200, "Access-Control-Allow-Credentials: true\n" +
 			"Access-Control-Allow-Origin: https://admin.example:8443\n" +
 			"Access-Control-Expose-Headers: ETag,Retry-After\nVary: Accept | Origin"},

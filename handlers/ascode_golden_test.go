@@ -42,7 +42,7 @@ var typedCode = map[string][]string{
 
 // codeForms are values of forms that no page of the walk leads to, or that scripts and links add fields to, by route.
 var codeForms = map[string][]url.Values{
-	"/groups/:group/members":         {{"user": {"usr_1"}, "role": {"admin"}}},
+	"/groups/:group/members":         {{"email": {"ana@example.com"}}},
 	"/imports":                       {{"name": {"shop"}}},
 	"/products/:product/delete":      {{"typed_name": {"store"}}},
 	"/projects/:project/delete":      {{"typed_name": {"shop"}}},

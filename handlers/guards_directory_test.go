@@ -16,7 +16,7 @@ var directoryGuards = map[string]guard{
 	"POST /users/:user/delete":     {action: access.UserUpdate, body: "confirm=true"},
 	"GET /users/:user/invitation":  {action: access.UserRead},
 	"POST /users/:user/invitation": {action: access.UserUpdate},
-	"POST /users/:user/groups":     {action: access.UserUpdate, body: "group={group}&role=member"},
+	"POST /users/:user/groups":     {action: access.UserUpdate, body: "group={group}"},
 	"POST /users/:user/sessions/end-all": {
 		action: access.UserUpdate,
 		needs:  "signed in",

@@ -134,8 +134,8 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
 	has := o.NewObjects(t, "", "")
-	path := "/projects/" + has.ProjectName + "/keys"
-	body := "owner=billing-service&description=Nightly+run&expires_on=&introspection_secret=hunter2hunter2"
+	path := has.Path("/projects/:project/environments/:environment/upstream-headers")
+	body := "name=X-Source&typed_name=&secret_value=hunter2hunter2"
 	got := o.Do(t, http.MethodPost, path, body, o.Members[access.Viewer])
 	page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
 	if err != nil {
@@ -147,9 +147,8 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	}
 	form := page.Find("form[action='" + path + "']")
 	for name, want := range map[string]string{
-		"owner":                "billing-service",
-		"description":          "Nightly run",
-		"introspection_secret": "",
+		"name":         "X-Source",
+		"secret_value": "",
 	} {
 		if value, ok := form.Find("[name='" + name + "']").Attr("value"); !ok || value != want {
 			t.Errorf("field %s holds %q, want %q", name, value, want)
@@ -158,7 +157,7 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	if strings.Contains(got.Raw, "hunter2hunter2") {
 		t.Error("the page repeats a secret")
 	}
-	if kind := form.Find("[name=expires_on]").AttrOr("type", ""); kind != "hidden" {
+	if kind := form.Find("[name=typed_name]").AttrOr("type", ""); kind != "hidden" {
 		t.Errorf("the field that was left empty is of type %q, want hidden", kind)
 	}
 }

@@ -117,6 +117,16 @@ func (t *Tx) ExpectedByEmail(tenantID, email string) ([]EndUser, error) {
 		Find(&list).Error
 }
 
+// IsAddressShared reports whether a provisioning system has another user with the address of this one, who may have
+// signed in.
+func (t *Tx) IsAddressShared(row EndUser) (bool, error) {
+	var count int64
+	err := t.db.Model(&EndUser{}).
+		Where("tenant_id = ? AND email = ? AND user_name IS NOT NULL AND id <> ?", row.TenantID, row.Email, row.ID).
+		Limit(1).Count(&count).Error
+	return count > 0, err
+}
+
 // EndUserByInvitation finds the user whose invitation link has the code with this hash, and is open at now.
 func (t *Tx) EndUserByInvitation(tenantID string, hash Digest, now time.Time) (EndUser, error) {
 	var u EndUser

@@ -33,6 +33,7 @@ type LoginAttempt struct {
 	UILocales      string         // the client's, "" for none
 	Tester         string         // account that tries it out from the dashboard, "" for a person's
 	Stated         secrets.Sealed // of a test login: what the provider stated, until it is shown
+	Ticket         secrets.Sealed // while the user is asked for consent: who signed in, without the provider's tokens
 	AnsweredAt     *time.Time     // when a provider's answer was taken, which can be done once
 	FinishedAt     *time.Time     // when a code was given, which can be done once
 	CreatedAt      time.Time
@@ -125,10 +126,25 @@ func (t *Tx) AnswerLoginAttempt(id string, now time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
+// KeepLoginTicket stores who signed in until the user has answered whether they consent.
+func (t *Tx) KeepLoginTicket(id string, ticket secrets.Sealed) error {
+	return t.db.Model(&LoginAttempt{}).Where("id = ?", id).Select("Ticket").
+		UpdateColumns(&LoginAttempt{Ticket: ticket}).Error
+}
+
+// ReopenLoginAttempt lets a provider respond again to an attempt whose user is asked for consent. It returns false for
+// any other attempt.
+func (t *Tx) ReopenLoginAttempt(id string) (bool, error) {
+	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND ticket IS NOT NULL AND finished_at IS NULL", id).
+		Select("AnsweredAt", "Ticket").UpdateColumns(&LoginAttempt{})
+	return res.RowsAffected == 1, res.Error
+}
+
 // FinishLoginAttempt records that a code was issued. It returns false if one had
 // been.
 func (t *Tx) FinishLoginAttempt(id string, now time.Time) (bool, error) {
-	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND finished_at IS NULL", id).UpdateColumn("finished_at", now)
+	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND finished_at IS NULL", id).
+		Select("FinishedAt", "Ticket").UpdateColumns(&LoginAttempt{FinishedAt: &now})
 	return res.RowsAffected == 1, res.Error
 }
 

@@ -148,7 +148,7 @@ answered by them in place of the project's, in every project that serves it.`,
 	tenantCORSFlag(command, &of)
 	flags := command.Flags()
 	flags.StringSliceVar(&in.Origins, "origins", nil,
-		"origins that may call, such as https://app.example.com; * for all")
+		"origins that may call, such as https://app.example.com or capacitor://localhost; * for all")
 	flags.BoolVar(&in.AppOrigins, "app-origins", false, "allow the origins of the app clients' redirect URIs too")
 	flags.StringSliceVar(&in.Methods, "methods", nil, "methods that pages may use; empty for all")
 	flags.StringSliceVar(&in.Headers, "headers", nil, "headers that pages may set; empty for those that they ask for")

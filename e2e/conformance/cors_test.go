@@ -25,7 +25,8 @@ func corsShapes() map[string]snapshot.CORS {
 		"several": {
 			Origins: []string{
 				"https://app.example", "http://localhost:3000", "https://port.example:8443",
-				"https://xn--bcher-kva.example",
+				"https://xn--bcher-kva.example", "capacitor://localhost", "chrome-extension://abc",
+				"safari-web-extension://0A1B-2C", "tauri://localhost:8100",
 			},
 			Methods:        []string{"POST", "GET"},
 			AllowHeaders:   []string{"Content-Type", "X-API-Key"},
@@ -40,6 +41,7 @@ func corsShapes() map[string]snapshot.CORS {
 			ExposedHeaders: []string{"*"},
 			MaxAge:         new(86400),
 		},
+		"one app":         {Origins: []string{"capacitor://localhost"}, Methods: methods, Credentials: true},
 		"nothing allowed": {AppOrigins: true, Methods: methods},
 	}
 }
@@ -55,7 +57,8 @@ func corsCases(k string, several bool) []Case {
 		"https://other.example", "https://app.example:443", "https://app.example.evil.example",
 		"http://app.example", "null",
 		"https://APP.example", "https://app.example.", "https://appxexample", "http://[::1]:3000",
-		"chrome-extension://abc",
+		"chrome-extension://abc", "chrome-extension://ABC", "capacitor://localhost", "ionic://localhost",
+		"capacitor://localhost:80", "safari-web-extension://0A1B-2C", "tauri://localhost:8100",
 	}
 	for _, origin := range origins {
 		line := "Origin: " + origin

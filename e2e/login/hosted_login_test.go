@@ -94,6 +94,7 @@ func registerApp(t *testing.T, api *client.Client, issuer *oidcprovider.Provider
 // application is one whose people sign in, as a browser meets it.
 type application struct {
 	callback               string
+	scope                  string
 	state, nonce, verifier string
 	back                   chan url.Values
 }
@@ -101,6 +102,7 @@ type application struct {
 func newApplication(t *testing.T) *application {
 	t.Helper()
 	app := &application{
+		scope:    "openid profile email",
 		state:    "state-of-this-browser",
 		nonce:    "nonce-of-this-login",
 		verifier: strings.Repeat("verifier", 6),
@@ -126,7 +128,7 @@ func (a *application) authorize(login client.ProxyLogin) string {
 		"client_id":             {login.ClientID},
 		"redirect_uri":          {a.callback},
 		"response_type":         {"code"},
-		"scope":                 {"openid profile email"},
+		"scope":                 {a.scope},
 		"state":                 {a.state},
 		"nonce":                 {a.nonce},
 		"code_challenge_method": {"S256"},

@@ -8,7 +8,7 @@ import (
 )
 
 type corsInput struct {
-	Origins        []string `json:"origins" doc:"Such as https://app.example.com; * alone allows all"`
+	Origins        []string `json:"origins" doc:"Such as https://app.example.com or capacitor://localhost; * alone allows all"`
 	AppOrigins     bool     `json:"app_origins" doc:"Allow the origins of the app clients' redirect URIs too"`
 	Methods        []string `json:"methods" doc:"Methods that pages may use; empty: all"`
 	Headers        []string `json:"headers" doc:"Headers that pages may set; empty: those that they ask for"`

@@ -223,6 +223,9 @@ func (h *Handler) afterCallback(c *gin.Context, arrived login.Outcome, attempt s
 	if arrived.Refused != "" {
 		return h.refusedPage(c, arrived.Client, arrived.Refused, arrived.Back), nil
 	}
+	if arrived.Again != "" {
+		return web.Redirect(arrived.Again), nil
+	}
 	if arrived.Back.URL != "" {
 		return h.finished(c, arrived.Finished)
 	}
@@ -231,8 +234,8 @@ func (h *Handler) afterCallback(c *gin.Context, arrived login.Outcome, attempt s
 		Action:   "/oauth/" + url.PathEscape(c.Param("client")) + "/consent",
 		Attempt:  arrived.Attempt,
 		Ticket:   arrived.Ticket.Reveal(),
-		Name:     arrived.Identity.Name,
-		Email:    arrived.Identity.Email,
+		Name:     arrived.Name,
+		Email:    arrived.Email,
 		Provider: arrived.Label,
 		Site:     arrived.Site,
 		Again:    arrived.Before != "",

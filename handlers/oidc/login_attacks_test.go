@@ -208,7 +208,7 @@ func TestLogin_consentBinding(t *testing.T) {
 	if page.Find("input[name=ticket]").Length() != 1 {
 		t.Fatalf("no consent is asked: %d %s", page.status, page.Find("main").Text())
 	}
-	b.refused("the answer a second time", b.get(browser, back.String()), http.StatusConflict)
+	b.refused("the answer a second time, elsewhere", b.get(b.browser(), back.String()), http.StatusForbidden)
 	form := formOf(page, "agree")
 	b.refused(
 		"consent of a browser without a login",

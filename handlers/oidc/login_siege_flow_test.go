@@ -24,12 +24,17 @@ var onTheBrowser = []attack{
 		browser, _, back := s.begin()
 		return s.get(browser, with(back, func(q url.Values) { q.Add("state", "x") }))
 	}},
-	{"the state a second time", func(s *siege) step {
+	{"the state a second time, after a code that the provider refused", func(s *siege) step {
+		browser, _, back := s.begin()
+		s.get(browser, with(back, func(q url.Values) { q.Set("code", "guessed") }))
+		return s.get(browser, back.String()) // with a code that was not used
+	}},
+	{"the state a second time, in another browser", func(s *siege) step {
 		s.newUser() // who is asked for consent, so that the login is not complete
 		browser := s.browser()
 		asked := s.toProvider(browser, s.request("openid"), s.provider.ID).String()
 		s.get(browser, s.fake.Authorize(s.t, asked).String())
-		return s.get(browser, s.fake.Authorize(s.t, asked).String()) // with a code that was not used
+		return s.get(s.browser(), s.fake.Authorize(s.t, asked).String()) // with a code that was not used
 	}},
 	{"the answer of another browser", func(s *siege) step { // a victim follows the attacker's link
 		_, _, back := s.begin()

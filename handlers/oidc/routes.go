@@ -32,29 +32,45 @@ func (h *Handler) Mount(r *gin.Engine) {
 	r.OPTIONS("/oauth/:client/groups/:group/members/:user", h.preflight)
 
 	open := func(method, path string, page web.PageFunc) { r.Handle(method, path, h.Web.Page(page)) }
+	form := func(path string, page web.PageFunc, fields ...string) { open("POST", path, withFields(page, fields)) }
 	open("GET", "/oauth/:client/authorize", h.authorize)
 	open("POST", "/oauth/:client/authorize", h.authorize)
 	open("GET", "/oauth/:client/login/:attempt", h.resumeLogin)
-	open("POST", "/oauth/:client/login/:attempt", h.chooseByAddress)
+	form("/oauth/:client/login/:attempt", h.chooseByAddress, "email")
 	open("GET", "/oauth/:client/login/:attempt/:provider", h.chooseProvider)
 	open("GET", "/oauth/:client/callback/:provider", h.loginCallback)
 	open("POST", "/oauth/:client/callback/:provider", h.callbackByPost)
-	open("POST", "/oauth/:client/consent", h.consent)
+	form("/oauth/:client/consent", h.consent, "attempt", "ticket", "answer")
 	open("GET", "/oauth/:client/logout", h.logout)
 	open("POST", "/oauth/:client/logout", h.logout)
-	open("POST", "/oauth/:client/logout/confirm", h.confirmLogout)
+	form("/oauth/:client/logout/confirm", h.confirmLogout, "answer", "client_id", "post_logout_redirect_uri", "state")
 	open("GET", "/oauth/:client/brand.css", h.brandStyle)
 
 	open("GET", "/oauth/:client/account", h.account)
-	open("POST", "/oauth/:client/account/signin", h.accountSignIn)
-	open("POST", "/oauth/:client/account/link", h.accountLink)
+	form("/oauth/:client/account/signin", h.accountSignIn)
+	form("/oauth/:client/account/link", h.accountLink)
 	open("GET", "/oauth/:client/invitation/:code", h.invitation)
-	open("POST", "/oauth/:client/invitation/:code", h.acceptInvitation)
-	open("POST", "/oauth/:client/account/providers/:identity/unlink", h.accountUnlink)
-	open("POST", "/oauth/:client/account/sessions/:session/end", h.accountEndSession)
-	open("POST", "/oauth/:client/account/sessions/end-all", h.accountEndAll)
-	open("POST", "/oauth/:client/account/consents/:application/withdraw", h.accountWithdraw)
-	open("POST", "/oauth/:client/account/delete", h.accountDelete)
+	form("/oauth/:client/invitation/:code", h.acceptInvitation)
+	form("/oauth/:client/account/providers/:identity/unlink", h.accountUnlink)
+	form("/oauth/:client/account/sessions/:session/end", h.accountEndSession)
+	form("/oauth/:client/account/sessions/end-all", h.accountEndAll)
+	form("/oauth/:client/account/consents/:application/withdraw", h.accountWithdraw)
+	form("/oauth/:client/account/delete", h.accountDelete, "confirm")
+}
+
+// withFields has a form refuse fields that it doesn't have. Requests of clients may have any: OAuth ignores the others
+// (RFC 6749, 3.1).
+func withFields(page web.PageFunc, fields []string) web.PageFunc {
+	known := map[string]bool{}
+	for _, name := range fields {
+		known[name] = true
+	}
+	return func(c *gin.Context) (web.Answer, error) {
+		if err := web.CheckFields(c.Request.PostForm, known); err != nil {
+			return web.Answer{}, err
+		}
+		return page(c)
+	}
 }
 
 // CrossOriginRoutes lists the routes that other sites may post to, with web.CallbackRoutes. None of them changes

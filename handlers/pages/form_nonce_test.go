@@ -232,9 +232,14 @@ func secretFormHead(t *testing.T, s *controlplane.Browser, f secretForm) {
 	t.Helper()
 	action, values := secretFormOn(s, f)
 	if f.field != "kind" && f.field != "grace_seconds" && f.field != "" {
-		values.Set("description", rand.Text()) // another form than the first
-		if values.Has("name") {
-			values.Set("name", strings.ToLower("n"+rand.Text()[:10]))
+		for field, text := range map[string]string{ // another form than the first
+			"description": rand.Text(),
+			"email":       strings.ToLower(rand.Text()) + "@example.com",
+			"name":        strings.ToLower("n" + rand.Text()[:10]),
+		} {
+			if values.Has(field) {
+				values.Set(field, text)
+			}
 		}
 	}
 	first := s.Do(http.MethodPost, action, values.Encode(), nil)

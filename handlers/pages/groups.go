@@ -310,8 +310,8 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Invite "+
 			"the user under Users first.")
 	case len(page.Items) > 1:
-		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address, each with a "+
-			"provider of their own. Choose the group on the page of the one you mean.")
+		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address. Choose the "+
+			"group on the page of the one you mean.")
 	}
 	return page.Items[0].ID, nil
 }

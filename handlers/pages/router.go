@@ -15,6 +15,9 @@ type pageRouter struct {
 
 // open mounts a page or form that needs no session.
 func (p pageRouter) open(method, path string, page pageHandler) {
+	if method == http.MethodPost {
+		page = knowingFields(path, page)
+	}
 	p.handle(method, path, p.server.open(page))
 }
 
@@ -26,7 +29,7 @@ func (p pageRouter) openOnce(path string, page pageHandler) {
 // signedIn mounts a page or form that redirects to sign-in without a session.
 func (p pageRouter) signedIn(method, path string, page pageHandler) {
 	if method == http.MethodPost {
-		page = p.server.idempotentForm(page, false)
+		page = knowingFields(path, p.server.idempotentForm(page, false))
 	}
 	p.handle(method, path, p.server.requireSession(page))
 }
@@ -38,7 +41,7 @@ func (p pageRouter) signedInOnce(path string, page pageHandler) {
 
 // secretForm mounts a form that redirects to a page with a secret, which is shown once.
 func (p pageRouter) secretForm(path string, page pageHandler) {
-	p.gin.POST(path, p.server.requireSession(p.server.idempotentForm(page, true)))
+	p.gin.POST(path, p.server.requireSession(knowingFields(path, p.server.idempotentForm(page, true))))
 }
 
 func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {

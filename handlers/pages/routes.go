@@ -6,6 +6,12 @@ import (
 	"postern/static"
 )
 
+// Routes with several pages and forms below.
+const (
+	anAppClient   = "/projects/:project/login/:client"
+	groupMappings = anAppClient + "/providers/:provider/group-mappings"
+)
+
 // Mount mounts the dashboard. All of its routes are in this file.
 func (h *Handler) Mount(r *gin.Engine) {
 	assets := gin.WrapH(static.Handler())
@@ -254,7 +260,7 @@ func (h *Handler) keyPages(p pageRouter) {
 
 // appClientPages are a project's settings for hosted login.
 func (h *Handler) appClientPages(p pageRouter) {
-	one := "/projects/:project/login/:client"
+	const one = anAppClient
 	p.signedIn("GET", "/projects/:project/login", h.showLoginTab)
 	p.secretForm("/projects/:project/login", h.createAppClient)
 	p.signedIn("GET", one, h.showAppClient)
@@ -276,7 +282,7 @@ func (h *Handler) appClientPages(p pageRouter) {
 	p.signedIn("POST", one+"/providers/:provider/switch", h.switchProvider)
 	p.signedIn("POST", one+"/providers/:provider/test", h.testProvider)
 	p.signedIn("POST", one+"/providers/:provider/delete", h.deleteProvider)
-	mappings := one + "/providers/:provider/group-mappings"
+	const mappings = groupMappings
 	p.signedIn("GET", mappings, h.showGroupMappings)
 	p.signedIn("POST", mappings, h.addGroupMapping)
 	p.signedIn("GET", mappings+"/:mapping", h.showGroupMapping)

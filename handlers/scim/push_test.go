@@ -40,8 +40,8 @@ func leaving() scim.Source {
 			Memberships: in("grp_b")},
 		{ID: "usr_3", Name: "\u202eevil\u200b {vault://env/HOME}", Email: "o'x+`id`@example.com",
 			Memberships: in("grp_b")},
-		{ID: "usr_4", Email: "ana@example.com", Memberships: in("grp_a")}, // which another has
-		{ID: "usr_5"},
+		{ID: "usr_4", UserName: "usr_1", Memberships: in("grp_a")},
+		{ID: "usr_5", Email: "ana@example.com"}, // which another has
 	}
 	groups := []snapshot.Group{
 		{ID: "grp_a", Name: "a", DisplayName: `Outer "],"members":[`},
@@ -88,8 +88,8 @@ func push(t *testing.T, status int, s scim.Source, url, token string) string {
 	return string(out)
 }
 
-// TestSCIM_push pushes an export into a tenant. Here two users who are provisioned cannot have
-// one address, so that the second is refused, and everyone else goes on.
+// TestSCIM_push pushes an export into a tenant. Two users are called the same there, so that the second is refused, and
+// everyone else goes on. Two users with one address are both created.
 func TestSCIM_push(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

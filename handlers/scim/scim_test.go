@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -226,5 +227,30 @@ func TestSCIM_events(t *testing.T) {
 	want := []string{"group.changed", "group.changed", "user.created", "user.deleted", "user.frozen"}
 	if !slices.Equal(got, want) {
 		t.Errorf("events %q, want %q", got, want)
+	}
+}
+
+// TestSCIM_sharedAddress provisions two users with one address, and keeps the parts of a name as they were sent.
+func TestSCIM_sharedAddress(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, controlplane.NewFixture(t, state.OpenSQLite(t)), "shop")
+	const emails = `"emails":[{"value":"team@example.com","primary":true}]`
+	const name = `"name":{"givenName":"Juan Carlos","familyName":"de la Cruz"}`
+	first := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"juan",`+emails+`,`+name+`}`)
+	c.call(t, 201, http.MethodPost, "/Users", `{"userName":"bea",`+emails+`}`)
+	c.total(t, "/Users", `emails.value eq "team@example.com"`, "", 2)
+	c.total(t, "/Users", `userName eq "bea"`, "", 1)
+	third := c.call(t, 201, http.MethodPost, "/Users", `{"userName":"eve@example.com"}`)
+	c.call(t, 200, http.MethodPatch, "/Users/"+third.Body["id"].(string),
+		`{"Operations":[{"op":"replace","path":"emails","value":[{"value":"team@example.com"}]}]}`)
+	taken := c.call(t, 409, http.MethodPost, "/Users", `{"userName":"juan","emails":[{"value":"new@example.com"}]}`)
+	has(t, taken, map[string]any{"scimType": "uniqueness"})
+
+	whole := map[string]any{
+		"formatted": "Juan Carlos de la Cruz", "givenName": "Juan Carlos", "familyName": "de la Cruz",
+	}
+	shown := c.call(t, 200, http.MethodGet, "/Users/"+first.Body["id"].(string), "")
+	if !reflect.DeepEqual(shown.Body["name"], any(whole)) {
+		t.Errorf("name is %v, want %v", shown.Body["name"], whole)
 	}
 }

@@ -16,7 +16,7 @@ func (p *provisioner) showUser(u directory.Profile) protocol.User {
 		ID:          u.ID,
 		ExternalID:  u.ExternalID,
 		UserName:    u.UserName,
-		Name:        protocol.NameOf(u.Name),
+		Name:        nameOf(u).Shown(),
 		DisplayName: u.Name,
 		Active:      u.State != directory.Frozen,
 		Meta: protocol.Meta{
@@ -49,6 +49,12 @@ func (p *provisioner) showUser(u directory.Profile) protocol.User {
 		})
 	}
 	return out
+}
+
+func nameOf(u directory.Profile) protocol.Name {
+	return protocol.Name{
+		Formatted: u.Name, GivenName: u.Profile.GivenName, FamilyName: u.Profile.FamilyName,
+	}
 }
 
 func (p *provisioner) profile(u directory.Profile, err error) (any, error) {
@@ -131,14 +137,15 @@ func (p *provisioner) createUser() (any, error) {
 		return nil, err
 	}
 	p.unkept = change.Unkept
+	name := change.Name(protocol.Name{})
 	in := directory.NewUser{
+		Name:       name.Formatted,
+		GivenName:  name.GivenName,
+		FamilyName: name.FamilyName,
 		Email:      *change.Email,
 		UserName:   *change.UserName,
 		ExternalID: *change.ExternalID,
 		Frozen:     change.Active != nil && !*change.Active,
-	}
-	if name := change.Name(""); name != nil {
-		in.Name = *name
 	}
 	return p.profile(p.people.CreateUser(p.c.Request.Context(), p.who, p.tenant, in))
 }
@@ -189,11 +196,14 @@ func (p *provisioner) changeUser(before directory.Profile, sent protocol.UserCha
 			Detail: "userName cannot be empty.",
 		}
 	}
+	name := sent.Name(nameOf(before))
 	change := directory.UserChange{
 		Email:      sent.Email,
 		UserName:   sent.UserName,
 		ExternalID: sent.ExternalID,
-		Name:       sent.Name(before.Name),
+		Name:       &name.Formatted,
+		GivenName:  &name.GivenName,
+		FamilyName: &name.FamilyName,
 	}
 	if sent.Active != nil {
 		frozen := !*sent.Active

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -80,6 +82,21 @@ func ParseForm(c *gin.Context) error {
 		}
 	}
 	return nil
+}
+
+// CheckFields refuses a form with a field that is not known: it would be ignored. Invalid unknown_field.
+func CheckFields(form url.Values, known map[string]bool) error {
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		if !known[name] {
+			unknown = append(unknown, fmt.Sprintf("%.100q", name))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return fault.New(fault.Invalid, "unknown_field", "This form has no field %s.",
+		strings.Join(unknown[:min(len(unknown), 20)], ", "))
 }
 
 // render writes a page, or an error if it cannot be rendered completely.

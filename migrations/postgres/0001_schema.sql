@@ -645,6 +645,7 @@ CREATE TABLE login_attempts (
     invitation_hash BYTEA, -- of the link that the sign-in began with, NULL for none
     tester         TEXT COLLATE "C" NOT NULL DEFAULT '', -- the account that tests the login, if any
     stated         BYTEA, -- what the provider stated in a test, sealed, until the result is shown
+    ticket         BYTEA, -- while the user is asked for consent: who signed in, sealed, without tokens of the provider
     answered_at    TIMESTAMPTZ,
     finished_at    TIMESTAMPTZ,
     created_at     TIMESTAMPTZ NOT NULL,

@@ -625,6 +625,7 @@ CREATE TABLE login_attempts (
     invitation_hash BLOB, -- of the link that the sign-in began with, NULL for none
     tester         TEXT NOT NULL DEFAULT '', -- the account that tests the login, if any
     stated         BLOB, -- what the provider stated in a test, sealed, until the result is shown
+    ticket         BLOB, -- while the user is asked for consent: who signed in, sealed, without tokens of the provider
     answered_at    DATETIME,
     finished_at    DATETIME,
     created_at     DATETIME NOT NULL,

@@ -56,6 +56,9 @@ var (
 		"this application to unfreeze it.")
 	errNotInvited = fault.New(fault.Forbidden, "not_invited",
 		"This application is open to invited users only. Ask its operator for an invitation.")
+	errSharedAddress = fault.New(fault.Forbidden, "invitation_required",
+		"Several users with your e-mail address were invited or provisioned here, so that the address doesn't tell "+
+			"which of them you are. Open your invitation link, or ask the operator of this application for one.")
 	errNeedsInvitation = fault.New(fault.Forbidden, "invitation_required",
 		"A user with your e-mail address was invited or provisioned here, and this provider doesn't prove that you "+
 			"are that user. Open your invitation link, or ask the operator of this application for one.")
@@ -137,7 +140,7 @@ func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.E
 		user.Name = in.Name
 	}
 	if in.Profile != "" {
-		user.Profile = in.Profile
+		user.Profile = in.profileOf(user)
 	}
 	user.State, user.LastLoginAt, user.UpdatedAt = Active, &now, now
 	return user, created, tx.UpdateEndUser(user)
@@ -307,11 +310,18 @@ func seatOf(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUser,
 		return nil, nil
 	}
 	expected, err := tx.ExpectedByEmail(in.Tenant, in.Email)
-	switch {
-	case err != nil || len(expected) == 0:
+	if err != nil || len(expected) == 0 {
 		return nil, err
-	case len(expected) > 1:
-		return nil, errNeedsInvitation.Because(fmt.Errorf("several users have the address of the sign-in"))
+	}
+	isShared := len(expected) > 1
+	if !isShared {
+		isShared, err = tx.IsAddressShared(expected[0])
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case isShared:
+		return nil, errSharedAddress
 	case !in.EmailVerified || in.Domain != domainOf(in.Email):
 		return nil, errNeedsInvitation.Because(
 			fmt.Errorf("the provider is not authoritative for %s", domainOf(in.Email)),

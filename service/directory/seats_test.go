@@ -3,6 +3,7 @@ package directory_test
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -94,6 +95,39 @@ func TestProvision_seats(t *testing.T) {
 				}
 				return tx.DeleteEndUser(seat)
 			})
+		}
+	})
+}
+
+// TestProvision_sharedAddress checks that an address which several users share leads to none of them, and that the
+// refusal says so: before and after one of them has signed in.
+func TestProvision_sharedAddress(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newTenantFixture(t, db)
+		userName := func(name string) func(*models.EndUser) {
+			return func(row *models.EndUser) {
+				row.ID, row.UserName, row.ExternalID, row.InvitationHash = "usr_"+name, &name, nil, invitationHash(name)
+			}
+		}
+		h.seated(userName("juan"))
+		h.seated(userName("bea"))
+		who := speakingFor("example.com", identity("1", "ana@example.com", true))
+		refused := func(when string) {
+			t.Helper()
+			user, _, _, err := h.provision(who)
+			if fault.CodeOf(err) != "invitation_required" || !strings.Contains(err.Error(), "Several users") {
+				t.Errorf("%s: %s, %v", when, user.ID, err)
+			}
+		}
+		refused("two seats")
+		juan := invitedWith(identity("2", "ana@example.com", true), "juan")
+		if user, _, _, err := h.provision(juan); err != nil || user.ID != "usr_juan" {
+			t.Fatalf("the link leads to %s, %v", user.ID, err)
+		}
+		refused("a seat, and a user who has signed in")
+		h.write(func(tx *models.Tx) error { return tx.DeleteEndUser("usr_juan") })
+		if user, _, _, err := h.provision(who); err != nil || user.ID != "usr_bea" {
+			t.Errorf("the only user left: %s, %v", user.ID, err)
 		}
 	})
 }

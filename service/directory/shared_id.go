@@ -1,26 +1,41 @@
 package directory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"postern/models"
 )
 
-// addressFree fails if another user has the address of row: the first sign-in under
-// it could become either. The tenant is locked.
-func addressFree(tx *models.Tx, at place, row models.EndUser) error {
-	if row.Email == "" {
+var errUserNameTaken = takenField("/user_name", "user_name_taken", "The tenant has a user with this user name already.",
+	"Use another user name.")
+
+// shownAs returns what a provisioning system is told that a user is called.
+func shownAs(row models.EndUser) string { return cmp.Or(orEmpty(row.UserName), row.Email) }
+
+// isDistinct fails if another user is called the same. Users with user names can share an address, but one who is known
+// by the address alone needs it for themselves. The tenant is locked.
+func isDistinct(tx *models.Tx, at place, row models.EndUser) error {
+	filter := models.UserFilter{UserName: orEmpty(row.UserName)}
+	if row.UserName == nil {
+		filter.Email = row.Email
+	}
+	if filter == (models.UserFilter{}) {
 		return nil
 	}
-	others, err := tx.EndUsersOf(at.ID, models.UserFilter{Email: row.Email}, models.Page{Limit: 2})
+	others, err := tx.EndUsersOf(at.ID, filter, models.Page{Limit: 2})
 	if err != nil {
 		return err
 	}
 	for _, other := range others.Items {
-		if other.ID != row.ID {
+		switch {
+		case other.ID == row.ID:
+		case row.UserName != nil:
+			return errUserNameTaken
+		default:
 			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address "+
-				"already: %s.", other.ID), "Use another address.")
+				"already: %s.", other.ID), "Use another address, or give this user a user name.")
 		}
 	}
 	return nil
@@ -63,7 +78,10 @@ func provisionKnown(tx *models.Tx, at place, user models.EndUser, in NewUser) (P
 	if err != nil {
 		return Profile{}, outcome{}, err
 	}
-	change := UserChange{UserName: &in.UserName, ExternalID: &in.ExternalID}
+	change := UserChange{
+		UserName: &in.UserName, ExternalID: &in.ExternalID,
+		GivenName: orNil(in.GivenName), FamilyName: orNil(in.FamilyName),
+	}
 	if in.Email != "" {
 		change.Email = &in.Email
 	}

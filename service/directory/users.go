@@ -54,6 +54,7 @@ type Membership struct {
 // NewUser is the input of CreateUser. Groups are ids.
 type NewUser struct {
 	Email, Name, UserName, ExternalID string
+	GivenName, FamilyName             string // parts of the name, "" if not known
 	Groups                            []string
 	Frozen                            bool
 }
@@ -61,6 +62,7 @@ type NewUser struct {
 // UserChange is what UpdateUser can change; nil leaves a field as it is.
 type UserChange struct {
 	Email, Name, UserName, ExternalID *string
+	GivenName, FamilyName             *string
 	Frozen                            *bool
 }
 
@@ -160,6 +162,8 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 		Name:       &in.Name,
 		UserName:   &in.UserName,
 		ExternalID: &in.ExternalID,
+		GivenName:  &in.GivenName,
+		FamilyName: &in.FamilyName,
 		Frozen:     &in.Frozen,
 	}.apply(&row)
 	unknown, err := checkGroups(tx, at.ID, in.Groups)
@@ -169,7 +173,7 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 	if err := fault.InvalidFields(append(wrong, unknown...)); err != nil {
 		return row, err
 	}
-	if err := addressFree(tx, at, row); err != nil {
+	if err := isDistinct(tx, at, row); err != nil {
 		return row, err
 	}
 	if err := externalIDFree(tx, at, row); err != nil {
@@ -195,10 +199,7 @@ func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Tim
 // taken turns models.ErrDuplicate into the fault of a user name in use.
 func taken(err error) error {
 	if errors.Is(err, models.ErrDuplicate) {
-		return takenField(
-			"/user_name", "user_name_taken", "The tenant has a user with this user name already.",
-			"Use another user name.",
-		)
+		return errUserNameTaken
 	}
 	return err
 }
@@ -233,8 +234,8 @@ func changeUser(tx *models.Tx, at place, before models.EndUser, in UserChange) (
 	if err := fault.InvalidFields(in.apply(&row)); err != nil {
 		return Profile{}, outcome{}, err
 	}
-	if before.Email != row.Email {
-		if err := addressFree(tx, at, row); err != nil {
+	if shownAs(before) != shownAs(row) {
+		if err := isDistinct(tx, at, row); err != nil {
 			return Profile{}, outcome{}, err
 		}
 	}
@@ -286,6 +287,7 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (
 
 // apply changes the row and returns the invalid fields.
 func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
+	name := row.Name
 	if in.Email != nil {
 		email, bad := in.readEmail(*row)
 		if wrong = append(wrong, bad...); email != row.Email {
@@ -306,6 +308,7 @@ func (in UserChange) apply(row *models.EndUser) (wrong []fault.Field) {
 			text.set(strings.TrimSpace(*text.in))
 		}
 	}
+	wrong = append(wrong, in.applyParts(row, name)...)
 	switch {
 	case in.Frozen == nil, *in.Frozen == (row.State == Frozen):
 	case *in.Frozen:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"postern/models"
+	"postern/platform/fault"
 	"postern/service/directory"
 	"postern/testkit/state"
 )
@@ -31,6 +32,75 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 			t.Errorf("%+v %v", user, err)
 		}
 	})
+}
+
+// Users with user names can share an address. One who is known by the address alone cannot.
+func TestUsersShareAddresses(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		for _, tt := range []struct{ userName, email, want string }{
+			{"juan", "team@example.com", ""},
+			{"bea", "team@example.com", ""},
+			{"bea", "other@example.com", "user_name_taken"},
+			{"", "team@example.com", "email_taken"},
+			{"", "ana@example.com", ""},
+			{"", "ana@example.com", "email_taken"},
+			{"ana@example.com", "", "user_name_taken"}, // as SCIM calls the one before
+			{"eve", "ana@example.com", ""},
+		} {
+			in := directory.NewUser{Email: tt.email, UserName: tt.userName}
+			_, err := w.CreateUser(t.Context(), w.owner, "acme", in)
+			is(t, err, tt.want)
+		}
+		bea := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant,
+			models.UserFilter{UserName: "bea"}, models.Page{})).Items[0].ID
+		none := ""
+		_, err := w.UpdateUser(t.Context(), w.owner, bea, "", directory.UserChange{UserName: &none})
+		is(t, err, "email_taken")
+	})
+}
+
+// TestNameParts checks that the parts of a name last as long as they are true.
+func TestNameParts(t *testing.T) {
+	w := newWorld(t, state.OpenSQLite(t))
+	in := directory.NewUser{UserName: "juan", Name: "Juan de la Cruz", GivenName: "Juan", FamilyName: "de la Cruz"}
+	id := must[directory.Profile](t)(w.CreateUser(t.Context(), w.owner, "acme", in)).ID
+	is := func(when, given, family string) {
+		t.Helper()
+		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, id)).Profile
+		if got.GivenName != given || got.FamilyName != family {
+			t.Errorf("%s: %q and %q, want %q and %q", when, got.GivenName, got.FamilyName, given, family)
+		}
+	}
+	is("as provisioned", "Juan", "de la Cruz")
+	signIn := func(profile string) {
+		t.Helper()
+		if err := w.DB.Write(t.Context(), func(tx *models.Tx) error {
+			if _, err := tx.AddIdentity(models.Identity{
+				TenantID: w.tenant, Issuer: "https://id.example", Subject: "1", UserID: id, CreatedAt: models.Now(),
+			}); err != nil {
+				return err
+			}
+			_, _, err := directory.Provision(tx, directory.ExternalIdentity{
+				Tenant: w.tenant, Issuer: "https://id.example", Subject: "1", Name: "Juan Cruz", Profile: profile,
+			}, models.Now())
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signIn(`{"nickname":"jc"}`)
+	is("after a sign-in without parts", "Juan", "de la Cruz")
+	signIn(`{"given_name":"J","family_name":"Cruz y Vega"}`)
+	is("after a sign-in with parts", "J", "Cruz y Vega")
+	name := "Bea Berg"
+	must[directory.Profile](t)(w.UpdateUser(t.Context(), w.owner, id, "", directory.UserChange{Name: &name}))
+	is("after a change of the name", "", "")
+	turned := "a\u202eb"
+	_, err := w.UpdateUser(t.Context(), w.owner, id, "", directory.UserChange{FamilyName: &turned})
+	if fault.CodeOf(err) == "" {
+		t.Errorf("a family name that isn't kept: %v", err)
+	}
 }
 
 // A frozen user cannot sign in, whether they have signed in before or not.

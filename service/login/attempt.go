@@ -80,7 +80,9 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 		return "", err
 	}
 	if attempt.AnsweredAt != nil {
-		return "", errAnswered
+		if err := s.reopen(ctx, attempt.ID); err != nil {
+			return "", err
+		}
 	}
 	config, row, err := s.providerConfig(ctx, clientID, providerID)
 	if err != nil {
@@ -127,13 +129,15 @@ type Outcome struct {
 	Attempt   string
 	Ticket    secrets.Secret // opaque; the consent form sends it back
 	Client    Look
-	Identity  federation.Identity
+	Name      string  // of the user, as the provider stated it
+	Email     string  // the same
 	Label     string  // of the provider
 	Shares    []Share // what the client would learn
 	Before    string  // scopes the user consented to earlier, "" for none
 	Site      string  // origin of the redirect URI
 	TestLogin bool    // see Attempt
 	Refused   string  // see Attempt
+	Again     string  // address of the provider, which is asked again; "" for a page or Back
 
 	AddsFragment bool // to the callback's address, as Facebook adds #_=_; also set if there is an error
 }
@@ -147,6 +151,9 @@ type ticket struct {
 	Authentication federation.Authentication `json:",omitzero"`
 
 	Mapped *mapped `json:",omitempty"` // nil if the provider maps no groups
+
+	// Code is the SHA-256 of the code that the provider sent, by which a reload of the callback is recognized.
+	Code []byte
 }
 
 // answered is who signed in at a provider, with its tokens and the groups that its claims
@@ -208,6 +215,12 @@ func (s *Service) callback(
 	if in.Error != "" {
 		return Outcome{}, refusedBy(config, in.Error)
 	}
+	if attempt.Ticket != nil {
+		again, isReload, err := s.askAgain(ctx, attempt, row, in, browser)
+		if err != nil || isReload {
+			return again, err
+		}
+	}
 	if err := s.answerOnce(ctx, attempt.ID); err != nil {
 		return Outcome{}, err
 	}
@@ -237,24 +250,7 @@ func (s *Service) callback(
 			return Outcome{}, err
 		}
 	}
-	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in.Cookie)
-}
-
-// answerOnce marks the attempt as answered: of two answers at once, one wins.
-func (s *Service) answerOnce(ctx context.Context, attempt string) error {
-	won := false
-	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		var err error
-		won, err = tx.AnswerLoginAttempt(attempt, models.Now())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("login: note an answer to %s: %w", attempt, err)
-	}
-	if !won {
-		return errAnswered
-	}
-	return nil
+	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in)
 }
 
 // refusedBy is the fault for a provider's error response. The provider's text is not
@@ -285,7 +281,8 @@ func plainCode(code string) string {
 // complete finishes the login of a user who consented to the request's scopes before,
 // and asks any other user for consent.
 func (s *Service) complete(
-	ctx context.Context, attempt models.LoginAttempt, row models.Provider, answer answered, cookie string,
+	ctx context.Context, attempt models.LoginAttempt, row models.Provider, answer answered,
+	in AuthorizationResponse,
 ) (Outcome, error) {
 	client, err := s.client(ctx, row.ClientID)
 	if err != nil {
@@ -296,16 +293,24 @@ func (s *Service) complete(
 		Identity:       externalIdentity(client, row, answer.identity),
 		Authentication: answer.identity.Authentication,
 		Mapped:         answer.mapped,
+		Code:           hash(in.Code),
 	}
 	if attempt.RedirectURI == s.accountURI(client.ID) {
-		done, err := s.enterAccount(ctx, attempt, client, entry, cookie)
+		done, err := s.enterAccount(ctx, attempt, client, entry, in.Cookie)
 		return Outcome{Finished: done}, err
 	}
 	if err := entry.Handed.check(row); err != nil {
 		return Outcome{}, err
 	}
+	return s.settle(ctx, attempt, client, row, entry)
+}
+
+// settle finishes the login, or asks for consent.
+func (s *Service) settle(
+	ctx context.Context, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
+) (Outcome, error) {
 	var out Outcome
-	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		user, known, err := directory.FindByIdentity(tx, entry.Identity)
 		if err != nil {
 			return err
@@ -327,7 +332,7 @@ func (s *Service) complete(
 			out.Finished, err = s.finish(ctx, tx, attempt, client, entry)
 			return err
 		}
-		out, err = s.askConsent(tx, attempt, client, row, entry, answer.identity, before)
+		out, err = s.askConsent(tx, attempt, client, row, entry, before)
 		out.Before = before
 		return err
 	})

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"postern/models"
-	"postern/platform/federation"
 	"postern/platform/secrets"
 )
 
@@ -67,7 +66,7 @@ func recordConsent(tx *models.Tx, user, client, scope string, now time.Time) err
 // askConsent returns the consent page's content, with the login's state sealed.
 func (s *Service) askConsent(
 	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
-	identity federation.Identity, before string,
+	before string,
 ) (Outcome, error) {
 	_, team, err := teamOf(tx, client.TenantID)
 	if err != nil {
@@ -78,12 +77,19 @@ func (s *Service) askConsent(
 		return Outcome{}, err
 	}
 	look.Locales = attempt.UILocales
-	plain, err := json.Marshal(entry)
+	sealed, err := s.sealTicket(tx, team, attempt.ID, entry)
 	if err != nil {
 		return Outcome{}, err
 	}
-	sealed, err := s.Vault.Seal(tx, team, ticketPlace(attempt.ID), secrets.Secret(plain))
-	if err != nil {
+	kept := sealed
+	if entry.Handed != nil {
+		bare := entry
+		bare.Handed = &handed{}
+		if kept, err = s.sealTicket(tx, team, attempt.ID, bare); err != nil {
+			return Outcome{}, err
+		}
+	}
+	if err := tx.KeepLoginTicket(attempt.ID, kept); err != nil {
 		return Outcome{}, err
 	}
 	offered, err := apisOf(tx, client)
@@ -95,12 +101,31 @@ func (s *Service) askConsent(
 		Attempt:   attempt.ID,
 		Ticket:    secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
 		Client:    look,
-		Identity:  identity,
+		Name:      entry.Identity.Name,
+		Email:     entry.Identity.Email,
 		Label:     shownLabel(row, look.Unclaimed),
 		Shares:    offered.describe(shares(asked, before), asked),
 		Site:      originOf(attempt.RedirectURI),
 		TestLogin: attempt.Tester != "",
 	}, nil
+}
+
+func (s *Service) sealTicket(tx *models.Tx, team, attempt string, entry ticket) (secrets.Sealed, error) {
+	plain, err := json.Marshal(entry)
+	if err != nil {
+		return nil, err
+	}
+	return s.Vault.Seal(tx, team, ticketPlace(attempt), secrets.Secret(plain))
+}
+
+// openTicket returns the ticket of an attempt. Forbidden login_other_browser for one of another attempt.
+func (s *Service) openTicket(tx *models.Tx, attempt string, sealed secrets.Sealed) (ticket, error) {
+	var entry ticket
+	plain, err := s.Vault.Open(tx, ticketPlace(attempt), sealed)
+	if err != nil {
+		return entry, errOtherBrowser.Because(err)
+	}
+	return entry, json.Unmarshal([]byte(plain.Reveal()), &entry)
 }
 
 // Share is one line of the consent page: what the client learns, or may do.
@@ -157,12 +182,8 @@ func (s *Service) GrantConsent(
 	}
 	var out Finished
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		plain, err := s.Vault.Open(tx, ticketPlace(attempt.ID), sealed)
+		entry, err := s.openTicket(tx, attempt.ID, sealed)
 		if err != nil {
-			return errOtherBrowser.Because(err)
-		}
-		var entry ticket
-		if err := json.Unmarshal([]byte(plain.Reveal()), &entry); err != nil {
 			return err
 		}
 		out, err = s.finish(ctx, tx, attempt, client, entry)

@@ -117,7 +117,9 @@ func (s *Service) ChooseByAddress(ctx context.Context, clientID, attemptID, addr
 		return "", err
 	}
 	if attempt.AnsweredAt != nil {
-		return "", errAnswered
+		if err := s.reopen(ctx, attempt.ID); err != nil {
+			return "", err
+		}
 	}
 	address = strings.TrimSpace(address)
 	if domainOf(address) == "" {

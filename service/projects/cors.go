@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -240,7 +241,8 @@ var originHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([
 // wrongOrigin says what is wrong with an origin, and what it should be. An origin is written as
 // browsers write it (RFC 6454 section 6.2).
 func wrongOrigin(origin string) string {
-	const want = "Write an origin as browsers do, such as https://app.example.com or http://localhost:3000"
+	const want = "Write an origin as browsers do, such as https://app.example.com, http://localhost:3000 or " +
+		"capacitor://localhost"
 	if origin == "*" {
 		return ""
 	}
@@ -249,20 +251,44 @@ func wrongOrigin(origin string) string {
 			"that."
 	}
 	u, err := url.Parse(origin)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || len(origin) > 300 {
+	if err != nil || u.Hostname() == "" || len(origin) > 300 {
 		return want + "."
 	}
 	if strings.HasPrefix(u.Host, "[") {
 		return "Kong cannot compare origins with IPv6 addresses: give the page a host name, and name that."
 	}
-	plain := originOf(u)
-	if plain == "" || !originHost.MatchString(u.Hostname()) && plain == origin {
+	plain := cmp.Or(originOf(u), appOriginOf(u))
+	switch {
+	case plain == "":
 		return want + "."
-	}
-	if plain != origin {
+	case plain != origin:
 		return want + "; here: " + plain + "."
 	}
 	return ""
+}
+
+// Schemes and hosts of origins of apps, such as capacitor://localhost, and of extensions of browsers. Browsers keep the
+// case of these hosts: they are ids. Kong takes an origin with any other character for a regular expression.
+var (
+	appScheme = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
+	appHost   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+)
+
+// otherSchemes have pages of the origin null, or none at all (HTML, "origin"; URL, "origin").
+var otherSchemes = []string{
+	"http", "https", "file", "data", "blob", "about", "javascript", "ftp", "ws", "wss", "mailto", "view-source",
+}
+
+// appOriginOf returns the origin of an address of an app or of an extension, "" for any other.
+func appOriginOf(u *url.URL) string {
+	if !appScheme.MatchString(u.Scheme) || slices.Contains(otherSchemes, u.Scheme) ||
+		!appHost.MatchString(u.Hostname()) {
+		return ""
+	}
+	if port := u.Port(); port != "" {
+		return u.Scheme + "://" + u.Hostname() + ":" + port
+	}
+	return u.Scheme + "://" + u.Hostname()
 }
 
 // originOf returns the origin of an address, "" if its host has no form in ASCII.

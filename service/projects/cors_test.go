@@ -60,6 +60,23 @@ func TestCORS(t *testing.T) {
 	})
 }
 
+// Origins of apps and of extensions of browsers are served as they were written.
+func TestCORS_apps(t *testing.T) {
+	w := newWorld(t, state.OpenSQLite(t))
+	created, owner := w.create(t, authenticated)
+	apps := []string{
+		"capacitor://localhost", "tauri://localhost", "ionic://localhost", "com.example.app://localhost:8100",
+		"chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai", "moz-extension://5f0e4c3a-7d1b-4c5e-9a0e-6b1c2d3e4f50",
+		"safari-web-extension://0A1B2C3D-0000-4000-8000-0123456789AB",
+	}
+	if _, err := w.SetCORS(t.Context(), owner, created.Project.ID, "", projects.CORS{Origins: apps}); err != nil {
+		t.Fatal(err)
+	}
+	if served := w.project(t, created.Project.ID).CORS; !slices.Equal(served.Allowed(), apps) {
+		t.Errorf("served: %v", served.Allowed())
+	}
+}
+
 func TestCORS_refused(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	created, owner := w.create(t, authenticated)
@@ -86,7 +103,13 @@ func TestCORS_refused(t *testing.T) {
 		"a user":            {origins("https://me@app.example"), first, here},
 		"null":              {origins("null"), first, "sandboxed"},
 		"an IPv6 address":   {origins("http://[::1]:3000"), first, "IPv6"},
-		"an app's scheme":   {origins("com.example.app://cb"), first, want},
+		"a file":            {origins("file://localhost"), first, want},
+		"a web socket":      {origins("wss://app.example"), first, want},
+		"an app's scheme":   {origins("com.example.app:/cb"), first, want},
+		"an app's path":     {origins("capacitor://localhost/x"), first, "here: capacitor://localhost."},
+		"an app's user":     {origins("capacitor://me@localhost"), first, "here: capacitor://localhost."},
+		"an app's pattern":  {origins("chrome-extension://*"), first, want},
+		"a scheme with +":   {origins("web+app://localhost"), first, want},
 		"a pattern":         {origins("https://*.example"), first, want},
 		"an underscore":     {origins("https://a_b.example"), first, want},
 		"a line break":      {origins("https://app.example\r\nX: y"), first, want},

@@ -21,6 +21,7 @@ func SealedColumns() []SealedColumn {
 		{"export_keys", "private_key", ""},
 		{"exports", "file_key", ""},
 		{"login_attempts", "stated", ""},
+		{"login_attempts", "ticket", ""},
 		{"login_grants", "successor", ""},
 		{"signing_keys", "private_key", ""},
 		{"webhooks", "old_secret", ""},

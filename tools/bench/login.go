@@ -102,12 +102,15 @@ type loginProject struct {
 	WorkspaceKey string `json:"workspace_key"`
 }
 
-// ownToken creates a project with a login, signs the person in, and returns the project
-// and an access token that lasts for a day.
-func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*project, string, error) {
+// ownToken creates a project with a login, signs the person in, and returns the project and an access token that is
+// signed with the algorithm and lasts for a day.
+func (p *postern) ownToken(
+	ctx context.Context, target string, i *identity, algorithm jose.SignatureAlgorithm,
+) (*project, string, error) {
 	var created loginProject
+	name := "login-" + strings.ToLower(string(algorithm))
 	err := post(ctx, p.control+"/proxy", map[string]any{
-		"name":          "login",
+		"name":          name,
 		"target":        target,
 		"requests_auth": map[string]any{"mode": "authenticate"},
 		"login": map[string]any{
@@ -130,7 +133,8 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 		},
 	}
 	b.send(http.MethodPatch, p.control+"/api/v1/app-clients/"+created.Login.ClientID, "application/json",
-		`{"access_token_seconds":86400}`, "Authorization", "Bearer "+created.WorkspaceKey)
+		`{"access_token_seconds":86400,"algorithm":"`+string(algorithm)+`"}`,
+		"Authorization", "Bearer "+created.WorkspaceKey)
 	b.signIn(p.control, &created, i)
 	token := b.exchange(&created)
 	if b.err != nil || token == "" || len(created.Project.Environments) == 0 {
@@ -138,7 +142,7 @@ func (p *postern) ownToken(ctx context.Context, target string, i *identity) (*pr
 	}
 	return &project{
 		control:      p.control,
-		name:         "login",
+		name:         name,
 		workspaceKey: created.WorkspaceKey,
 		url:          created.Project.Environments[0].URL,
 	}, token, nil

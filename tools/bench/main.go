@@ -144,19 +144,19 @@ func run(s settings) (err error) {
 		return load.soakIn(ctx, m, postern)
 	}
 	nginx := peer{name: "nginx", url: "http://" + reference.addr + prefix, pids: reference.pids}
+	byToken, err := tokenScenario(ctx, s, m, postern, earlier, upstream.url, nginx)
+	if err != nil {
+		return err
+	}
+	defer byToken.done()
 	if s.profile != "" {
-		for _, sc := range scenarios(s, m, postern.pids, nginx) {
+		for _, sc := range append(scenarios(s, m, postern.pids, nginx), byToken) {
 			if strings.Contains(sc.name, s.only) {
 				return load.profileInto(ctx, s.profile, sc)
 			}
 		}
 		return fmt.Errorf("no scenario has %q in its name", s.only)
 	}
-	byToken, err := tokenScenario(ctx, s, m, postern, earlier, upstream.url, nginx)
-	if err != nil {
-		return err
-	}
-	defer byToken.done()
 	all := withEarlier(scenarios(s, m, postern.pids, nginx), postern, earlier, s.twinSuffix())
 	if err := load.compareAll(ctx, append(all, byToken)); err != nil {
 		return err

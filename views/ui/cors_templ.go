@@ -118,7 +118,7 @@ func CORSSection(m CORS) templ.Component {
 				Value:       m.Origins,
 				Mono:        true,
 				Placeholder: "https://app.example.com",
-				Hint:        "One a line, as browsers write them; * alone allows every page.",
+				Hint:        "One a line, as browsers write them, also of apps; * alone allows every page.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

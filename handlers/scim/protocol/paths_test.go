@@ -47,7 +47,7 @@ func outcome(t *testing.T, c protocol.UserChange, err error) string {
 	}
 	var out []string
 	for name, of := range map[string]*string{
-		"email": c.Email, "userName": c.UserName, "externalId": c.ExternalID, "name": c.Name("Joan Ark"),
+		"email": c.Email, "userName": c.UserName, "externalId": c.ExternalID, "name": nameIn(c),
 	} {
 		if of != nil {
 			out = append(out, name+"="+*of)
@@ -63,6 +63,15 @@ func outcome(t *testing.T, c protocol.UserChange, err error) string {
 		return "nothing"
 	}
 	return strings.Join(out, ", ")
+}
+
+// nameIn returns the text of the name in a change, nil for none.
+func nameIn(c protocol.UserChange) *string {
+	joan := protocol.Name{Formatted: "Joan Ark", GivenName: "Joan", FamilyName: "Ark"}
+	if after := c.Name(joan); after != joan {
+		return &after.Formatted
+	}
+	return nil
 }
 
 // userPaths are patches of a user whose address is old@example.com, and what each of them does.

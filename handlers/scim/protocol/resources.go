@@ -50,16 +50,18 @@ type Email struct {
 	Primary bool   `json:"primary,omitempty"`
 }
 
-// NameOf splits a name, which is stored as one text: the last word is the family name.
-func NameOf(formatted string) *Name {
-	if formatted == "" {
+// joined returns the parts as one text.
+func (n Name) joined() string { return strings.TrimSpace(n.GivenName + " " + n.FamilyName) }
+
+// Shown returns the name as a resource has it, nil for none.
+func (n Name) Shown() *Name {
+	if n.Formatted == "" {
+		n.Formatted = n.joined()
+	}
+	if n.Formatted == "" {
 		return nil
 	}
-	out := &Name{Formatted: formatted, GivenName: formatted}
-	if i := strings.LastIndexByte(formatted, ' '); i > 0 {
-		out.GivenName, out.FamilyName = formatted[:i], formatted[i+1:]
-	}
-	return out
+	return &n
 }
 
 // Group is a group (RFC 7643, 4.2).

@@ -82,10 +82,10 @@ func Schemas(base string) []Schema {
 			),
 			attribute("externalId", "string", "The provisioning system's own id", exact),
 			attribute("displayName", "string", "The name, of which one text is kept"),
-			attribute("name", "complex", "The same text, taken apart at its last space", with(
-				attribute("formatted", "string", "The parts together; taken where a request has it alone", readOnly),
-				attribute("givenName", "string", "Up to the last space"),
-				attribute("familyName", "string", "The last word"),
+			attribute("name", "complex", "The parts of the name, as they were sent", with(
+				attribute("formatted", "string", "displayName or the parts; taken if sent alone", readOnly),
+				attribute("givenName", "string", "Given name"),
+				attribute("familyName", "string", "Family name"),
 			)),
 			attribute("emails", "complex", "One address is kept: the primary one, or that of work; userName where "+
 				"there is none", many, with(

@@ -79,6 +79,7 @@ func refusedAs(t *testing.T, what string, err error, kind string) {
 // What Okta and Entra ID send, each in its own spelling.
 func TestUserPatches(t *testing.T) {
 	t.Parallel()
+	joan := protocol.Name{Formatted: "Joan Ark", GivenName: "Joan", FamilyName: "Ark"}
 	for body, want := range map[string]struct {
 		active      string
 		name, email string
@@ -105,8 +106,8 @@ func TestUserPatches(t *testing.T) {
 		if got.Active != nil {
 			active = map[bool]string{true: "true", false: "false"}[*got.Active]
 		}
-		if said := got.Name("Joan Ark"); said != nil {
-			name = *said
+		if said := got.Name(joan); said != joan {
+			name = said.Formatted
 		}
 		if got.Email != nil {
 			email = *got.Email
@@ -126,6 +127,54 @@ func TestUserPatches(t *testing.T) {
 	} {
 		_, err := protocol.ParseUserPatch([]byte(body), "")
 		refusedAs(t, body, err, kind)
+	}
+}
+
+// The parts of a name are those that were sent, and never words of a text.
+func TestUserChange_Name(t *testing.T) {
+	t.Parallel()
+	patch := func(path, value string) string {
+		return `{"Operations":[{"op":"replace","path":"` + path + `","value":"` + value + `"}]}`
+	}
+	const both = `{"Operations":[{"op":"replace","value":{"name":{"givenName":"Bea","familyName":"van den Berg"}}}]}`
+	named := func(formatted, given, family string) protocol.Name {
+		return protocol.Name{Formatted: formatted, GivenName: given, FamilyName: family}
+	}
+	juan := named("Juan de la Cruz", "Juan", "de la Cruz")
+	shown := named("de la Cruz, Juan", "Juan", "de la Cruz")
+	text := named("Juan de la Cruz", "", "")
+	for name, tt := range map[string]struct {
+		before protocol.Name
+		body   string
+		want   protocol.Name
+	}{
+		"a part, and the text follows": {
+			juan, patch("name.givenName", "Ana Luz"), named("Ana Luz de la Cruz", "Ana Luz", "de la Cruz"),
+		},
+		"a part, next to another text": {
+			shown, patch("name.givenName", "Ana"), named("de la Cruz, Juan", "Ana", "de la Cruz"),
+		},
+		"the text alone":                 {juan, patch("displayName", "Johnny"), named("Johnny", "Juan", "de la Cruz")},
+		"both parts, of which none were": {text, both, named("Bea van den Berg", "Bea", "van den Berg")},
+		"one part, of which none were": {
+			text, patch("name.familyName", "Cruz"), named("Juan de la Cruz", "", "Cruz"),
+		},
+		"name.formatted alone": {text, patch("name.formatted", "Bea"), named("Bea", "", "")},
+		"without the parts":    {juan, `{"Operations":[{"op":"remove","path":"name"}]}`, protocol.Name{}},
+		"without the text": {
+			shown, `{"Operations":[{"op":"remove","path":"displayName"}]}`, named("", "Juan", "de la Cruz"),
+		},
+		"nothing of the name": {shown, `{"Operations":[{"op":"replace","path":"active","value":true}]}`, shown},
+	} {
+		got, err := protocol.ParseUserPatch([]byte(tt.body), "")
+		if err != nil || got.Name(tt.before) != tt.want {
+			t.Errorf("%s: %+v, %v, want %+v", name, got.Name(tt.before), err, tt.want)
+		}
+	}
+	put, err := protocol.ParseUser([]byte(`{"userName":"x","name":{"familyName":"de la Cruz"}}`))
+	want := protocol.Name{Formatted: "de la Cruz", FamilyName: "de la Cruz"}
+	if err != nil || put.Name(juan) != want {
+		t.Errorf("a PUT: %+v, %v, want %+v", put.Name(juan), err, want)
 	}
 }
 

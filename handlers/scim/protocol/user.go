@@ -12,43 +12,45 @@ type UserChange struct {
 	Unkept                      []string // attributes in the request that are not stored
 
 	display, formatted, given, family *string
+	whole                             bool   // absent attributes are removed
 	before                            string // the address that is stored
 }
 
-// Name returns the name to store as one text, or nil if the request does not change it.
-// displayName takes precedence over the parts of name, and those over name.formatted.
-// before is the stored name.
-func (c UserChange) Name(before string) *string {
-	switch {
-	case c.display != nil && *c.display != "":
-		return c.display
-	case c.given == nil && c.family == nil && c.formatted != nil && *c.formatted != "":
-		return c.formatted
-	case c.given == nil && c.family == nil:
-		if c.display != nil {
-			return c.display
-		}
-		return c.formatted
+// Name returns the name to store. Formatted is the text that people see: displayName takes precedence over the parts
+// of name, and those over name.formatted. The parts are kept as they were sent. A text that was made of the parts
+// follows them. before is the stored name.
+func (c UserChange) Name(before Name) Name {
+	if c.whole {
+		before = Name{}
 	}
-	was := NameOf(before)
-	if was == nil {
-		was = &Name{}
-	}
+	after := before
 	if c.given != nil {
-		was.GivenName = *c.given
+		after.GivenName = *c.given
 	}
 	if c.family != nil {
-		was.FamilyName = *c.family
+		after.FamilyName = *c.family
 	}
-	joined := strings.TrimSpace(was.GivenName + " " + was.FamilyName)
-	return &joined
+	switch {
+	case c.display != nil && *c.display != "":
+		after.Formatted = *c.display
+	case c.given != nil || c.family != nil:
+		isComplete := after.GivenName != "" && after.FamilyName != ""
+		if before.Formatted == "" || before.Formatted == before.joined() || before.joined() == "" && isComplete {
+			after.Formatted = after.joined()
+		}
+	case c.formatted != nil && *c.formatted != "":
+		after.Formatted = *c.formatted
+	case c.display != nil || c.formatted != nil:
+		after.Formatted = ""
+	}
+	return after
 }
 
 // ParseUser returns the user in the body of a POST or PUT. Absent attributes become empty,
 // except active.
 func ParseUser(raw []byte) (UserChange, error) {
 	empty := ""
-	change := UserChange{ExternalID: &empty, display: &empty}
+	change := UserChange{ExternalID: &empty, whole: true}
 	if err := parseResource(raw, userKind, &change); err != nil {
 		return change, err
 	}
