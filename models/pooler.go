@@ -17,9 +17,9 @@ var ErrTransactionPooling = errors.New("the database address leads to a connecti
 
 // ErrPoolTooSmall means that the address leads to a connection pooler that has too few sessions left. A
 // process that waits for one can't follow changes, and goes on accepting revoked keys.
-var ErrPoolTooSmall = errors.New("the database address leads to a connection pooler that has fewer sessions left than " +
-	"--database-max-connections: give it that many for each process and for one more (pgbouncer's default_pool_size), " +
-	"lower the setting, or connect to PostgreSQL itself")
+var ErrPoolTooSmall = errors.New("the database address leads to a connection pooler that has fewer sessions " +
+	"left than --database-max-connections: give it that many for each process and for one more (pgbouncer's " +
+	"default_pool_size), lower the setting, or connect to PostgreSQL itself")
 
 // poolerRounds is how often both connections are asked. Other clients of a pooler
 // could take the sessions in between in just the order that hides it.
