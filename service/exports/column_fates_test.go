@@ -120,7 +120,7 @@ var columns = map[string]map[string]string{
 	"login_attempts": {
 		session: "id client_id browser_hash redirect_uri state nonce scope code_challenge answered_at finished_at " +
 			"created_at expires_at prompt tester max_age acr_values login_hint ui_locales hint_user link_user " +
-			"user_agent resources stated response_mode invitation_hash",
+			"user_agent resources stated response_mode invitation_hash ticket",
 	},
 	"login_consents": {
 		"snapshot Consent.*": "client_id scope created_at updated_at", "snapshot User.Consents": "user_id",
