@@ -51,6 +51,7 @@ var notWalked = map[string]string{
 	"/imports": "a zip comes with it; see TestImportPage",
 	"/projects/:project/login/:client/preview": "a button of the branding form, which is walked",
 	"/projects/:project/relations/forget":      "its page asks about a relation; see TestRelations_page",
+	"/signin/:provider/callback":               "a provider has the browser send it",
 	"/email/:code":                             "its page needs a mail, and it has no fields",
 	"/recover":                                 "its page needs a mail server; see TestRecovery",
 	"/recover/:code":                           "its page needs a mail; see TestRecovery",
