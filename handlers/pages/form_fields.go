@@ -92,7 +92,7 @@ var formFields = map[string]string{
 	anAppClient + "/secret":    "kind",
 	anAppClient + "/providers": "issuer managed type",
 	anAppClient + "/providers/:provider": "audience authoritative_domains client_id client_secret client_token " +
-		"enabled label scopes sign_in_domains upstream_token type issuer",
+		"enabled label response_mode scopes sign_in_domains upstream_token type issuer",
 	anAppClient + "/providers/:provider/switch": "enabled",
 	groupMappings:              "claim claim_value group match",
 	productsPath:               "display_name name team",

@@ -26,6 +26,11 @@ func (p pageRouter) openOnce(path string, page pageHandler) {
 	p.gin.GET(path, p.server.open(page))
 }
 
+// openAnswer mounts the target of a form that another site fills in, with fields that are its own.
+func (p pageRouter) openAnswer(path string, page pageHandler) {
+	p.gin.POST(path, p.server.open(page))
+}
+
 // signedIn mounts a page or form that redirects to sign-in without a session.
 func (p pageRouter) signedIn(method, path string, page pageHandler) {
 	if method == http.MethodPost {

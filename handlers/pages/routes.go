@@ -40,7 +40,7 @@ func (h *Handler) signInPages(p pageRouter) {
 	p.open("POST", "/signin", h.signIn)
 	p.open("POST", "/signin/:provider", h.startFederated)
 	p.openOnce("/signin/:provider/callback", h.federatedCallback) // uses up its state, which HEAD must not
-	p.open("POST", "/signin/:provider/callback", h.federatedCallbackByPost)
+	p.openAnswer("/signin/:provider/callback", h.federatedCallbackByPost)
 	p.open("GET", "/signup", h.showSignUp)
 	p.open("POST", "/signup", h.signUp)
 	p.open("POST", "/signout", h.signOut)
