@@ -137,7 +137,8 @@ func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 			t.Error("a sign-in link although there is an account")
 		}
 		during(t, third, func(browser *http.Client) {
-			if status, body := post(t, browser, third.Config.PublicURL+"/signin", ana); status != http.StatusOK ||
+			credentials := url.Values{"email": ana["email"], "password": ana["password"]}
+			if status, body := post(t, browser, third.Config.PublicURL+"/signin", credentials); status != http.StatusOK ||
 				!strings.Contains(body, "Projects") {
 				t.Errorf("the account of the start before cannot sign in: %d %s", status, body)
 			}
