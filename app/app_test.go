@@ -138,8 +138,8 @@ func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 		}
 		during(t, third, func(browser *http.Client) {
 			credentials := url.Values{"email": ana["email"], "password": ana["password"]}
-			if status, body := post(t, browser, third.Config.PublicURL+"/signin", credentials); status != http.StatusOK ||
-				!strings.Contains(body, "Projects") {
+			status, body := post(t, browser, third.Config.PublicURL+"/signin", credentials)
+			if status != http.StatusOK || !strings.Contains(body, "Projects") {
 				t.Errorf("the account of the start before cannot sign in: %d %s", status, body)
 			}
 		})
