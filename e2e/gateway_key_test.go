@@ -136,6 +136,7 @@ var notFilled = map[string]string{
 	"export_keys.private_key":   "needs a signed export",
 	"exports.file_key":          "needs an account that proves its password",
 	"login_attempts.stated":     "needs a browser",
+	"login_attempts.ticket":     "needs a browser",
 	"login_grants.successor":    "needs a browser",
 	"webhooks.old_secret":       "needs a claimed team",
 	"webhooks.secret":           "needs a claimed team",
