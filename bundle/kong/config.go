@@ -163,6 +163,7 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 		c.out.Value(limitsDocOf(limits))
 	}
 	c.rules()
+	c.transforms()
 	c.clients()
 	c.endpoints()
 	c.out.Raw(",\n      \"keys\": ")

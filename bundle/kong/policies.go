@@ -20,6 +20,8 @@ type routePolicyDoc struct {
 	// bytes of the bodies that request-transformer changes; 0: it changes none
 	BodyLimit int `json:"body_limit,omitempty"`
 
+	Transforms string `json:"transforms,omitempty"` // the environment's id; "": none
+
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
 
 	// Upstream maps the headers that the upstream gets to the environment variables with
@@ -50,6 +52,9 @@ func (c *configWriter) policies() {
 				IP:          ipDocOf(access.IP),
 				Tag:         signingTag(c.b.Project, pl.environment),
 				Upstream:    variables.of(pl.environment),
+			}
+			if transformsOf(pl) != (transformsDoc{}) {
+				doc.Transforms = pl.environment.ID
 			}
 			if !pl.version.Transforms.RequestBody.None() {
 				doc.BodyLimit = policy.MaxChangedBody
