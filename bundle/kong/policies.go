@@ -31,8 +31,8 @@ type routePolicyDoc struct {
 
 func (c *configWriter) policies() {
 	c.out.Open("{")
-	variables := credentialVariables(c.b.Project)
-	for _, pl := range places(c.b.Project) {
+	headers := credentialVariables(c.b.Project).headers()
+	for _, pl := range layoutOf(c.b).places {
 		access := pl.version.Access
 		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
 		if introspects(access) {
@@ -51,7 +51,7 @@ func (c *configWriter) policies() {
 				Endpoint:    endpoint,
 				IP:          ipDocOf(access.IP),
 				Tag:         signingTag(c.b.Project, pl.environment),
-				Upstream:    variables.of(pl.environment),
+				Upstream:    headers[pl.environment],
 			}
 			if transformsOf(pl) != (transformsDoc{}) {
 				doc.Transforms = pl.environment.ID

@@ -68,7 +68,7 @@ func transformsOf(pl place) transformsDoc {
 // transforms writes the changes of headers and queries by environment.
 func (c *configWriter) transforms() {
 	byEnvironment := map[string]transformsDoc{}
-	for _, pl := range places(c.b.Project) {
+	for _, pl := range layoutOf(c.b).places {
 		if doc := transformsOf(pl); doc != (transformsDoc{}) {
 			byEnvironment[pl.environment.ID] = doc
 		}
@@ -120,7 +120,7 @@ func bodySettings(p *snapshot.Project) string {
 
 // judgeTransform points at our plugin's changes of the first environment that has some, or at the plugin of its
 // service that changes bodies.
-func judgeTransform(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
+func judgeTransform(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	t, v := &s.Version.Transforms, bundle.Verdict{}
 	direction, bodies := "request", ""
 	if s.Place == bundle.TransformResponse {
@@ -134,17 +134,14 @@ func judgeTransform(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 	case s.Place != bundle.TransformResponse && t.Request.None() && t.ResponseBody.None():
 		direction = "query"
 	}
-	for i, pl := range places(p) {
-		if pl.version.ID != s.Version.ID {
-			continue
-		}
+	for _, pl := range layoutOf(b).byVersion[s.Version] {
 		if bodies == "" {
 			v.Target = bundle.At(gatewayFile, "/plugins/0/config/transforms/%s/%s", pl.environment.ID, direction)
 			return v
 		}
-		for n, plugin := range pluginsOf(p, pl) {
+		for n, plugin := range pluginsOf(b.Project, pl) {
 			if plugin.Name == bodies {
-				v.Target = bundle.At(gatewayFile, "/services/%d/plugins/%d/config", i, n)
+				v.Target = bundle.At(gatewayFile, "/services/%d/plugins/%d/config", pl.index, n)
 				return v
 			}
 		}
