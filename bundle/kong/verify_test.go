@@ -165,6 +165,8 @@ func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
 		"key of a frozen user":          {http.StatusForbidden, string(policy.UserFrozen.Body()), false},
 		"refused path":                  {http.StatusBadRequest, string(policy.BadPath.Body()), false},
 		"upstream's 503":                {http.StatusServiceUnavailable, `{"message":"closed on Sundays"}`, true},
+		"upstream's own code":           {http.StatusForbidden, `{"message":"Ask.","code":"key_frozen"}`, true},
+		"upstream's 500 with a number":  {http.StatusInternalServerError, `{"request_id":"mine"}`, true},
 		"upstream's 404 of a like name": {http.StatusNotFound, `{"message":"gone","request_id":"mine"}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {

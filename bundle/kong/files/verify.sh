@@ -115,6 +115,17 @@ headers() {
   esac
 }
 
+# Whether the body may be the gateway's own. An upstream can have codes of the same names; the
+# messages of the exported gateway stand in its plugin.
+is_own() {
+  case $got_code in
+    upstream_timeout | loop_detected) return 0 ;; # of the hosted gateway alone
+  esac
+  [ -r "$answers" ] || return 0
+  message=${body#*'"message":"'}
+  grep -qF "\"${message%%\"*}\"" "$answers"
+}
+
 equal=0
 different=0
 left_out=0
@@ -125,6 +136,7 @@ case $base in
   *) nearby=no ;;
 esac
 probes=$(dirname -- "$0")/probes.jsonl
+answers=$(dirname -- "$0")/../gateway/plugins/kong/plugins/postern-auth/answers.lua
 case $(cat -- "$probes") in
   *'/all/"'*) all_is_a_name=yes ;;
   *) all_is_a_name=no ;;
@@ -169,12 +181,18 @@ while IFS= read -r line; do
   if [ "$status" = 0 ]; then
     # Any answer of the upstream will do, and none that the gateway gives in its
     # place: a refusal, or a 5xx because the upstream does not answer. Kong's own
-    # errors name their request_id.
-    case "$got $got_code $body" in
+    # errors have its messages and a request_id.
+    own=$got_code
+    is_own || own=
+    case "$got $own $body" in
       000* | *' bad_path '* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *' user_frozen '* | \
         *' wrong_tenant '* | *' ip_denied '* | *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | \
         *'no Route matched'* | *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | \
-        5??' '*'"request_id":"'*) wrong=yes ;;
+        5??' '*'"message":"An invalid response was received from the upstream server"'*'"request_id":"'* | \
+        5??' '*'"message":"The upstream server is '*'"request_id":"'* | \
+        5??' '*'"message":"An unexpected error occurred"'*'"request_id":"'* | \
+        5??' '*'"message":"name resolution failed"'*'"request_id":"'* | \
+        5??' '*'"message":"failure to get a peer from '*'"request_id":"'*) wrong=yes ;;
     esac
     case $got in
       5??) got_code=${got_code:-"of the gateway: the upstream does not answer"} ;;
