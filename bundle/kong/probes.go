@@ -27,13 +27,16 @@ type probe struct {
 	Code    string   `json:"code"`   // of the body; "": not checked
 }
 
-// What a probe needs: the caller's own key, or to be sent from the gateway's machine,
-// because the response depends on the client address.
+// What a probe needs: the caller's own key, to be sent from the gateway's machine, because the
+// response depends on the client address, or leave to spend a counted call of the fallback owner.
 const (
 	needsNothing   = "nothing"
 	needsKey       = "key"
 	needsNearby    = "nearby"
 	needsNearbyKey = "nearby key"
+
+	needsCounted       = "counted"
+	needsNearbyCounted = "nearby counted"
 )
 
 // probesFor returns the probes of one route. hash is the SHA-256 of a key that opens
@@ -75,7 +78,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 				Code:    guarded.Code,
 			})
 		}
-	} else if p, ok := letThrough(r, "no_credentials", needsNothing, access.IP); ok {
+	} else if p, ok := letThrough(r, "no_credentials", needsOfKeyless(b.Project, access), access.IP); ok {
 		out = append(out, p)
 	}
 	out = append(out, tokenProbes(b.Project, pl.version, r)...)
@@ -138,17 +141,28 @@ func letThrough(r route, name, needs string, rules snapshot.IPRules) (probe, boo
 		return p, true
 	}
 	p.Needs = needsNearby
-	if needs == needsKey {
-		p.Needs = needsNearbyKey
-	}
 	switch fromNearby(rules) {
 	case nearbyTaken:
+		if needs == needsCounted {
+			p.Needs = needsNearbyCounted
+		}
 	case nearbyDenied:
 		p.Status, p.Code = policy.IPDenied.Status, policy.IPDenied.Code
 	default:
 		return probe{}, false
 	}
+	if needs == needsKey {
+		p.Needs = needsNearbyKey
+	}
 	return p, true
+}
+
+// needsOfKeyless returns what a call without a key needs that is let through.
+func needsOfKeyless(p *snapshot.Project, access snapshot.Access) string {
+	if access.Mode == snapshot.Authenticate && !p.Limits.None() {
+		return needsCounted
+	}
+	return needsNothing
 }
 
 func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {

@@ -315,3 +315,23 @@ func TestScriptsPassShellcheck(t *testing.T) {
 		}
 	}
 }
+
+// A probe that spends a counted call of the fallback owner is sent only where that is asked for.
+func TestVerify_counted(t *testing.T) {
+	good := faithful(t, "")
+	for flag, want := range map[string]int{"": 0, "--counted": 2} {
+		spent := 0
+		args := strings.Fields(flag)
+		code, out := replay(t, func(w http.ResponseWriter, r *http.Request) {
+			if len(r.Header["X-Api-Key"])+len(r.Header["Authorization"]) == 0 &&
+				strings.HasSuffix(r.URL.Path, "/2.0.0/prod/") {
+				spent++
+			}
+			good(w, r)
+		}, args...)
+		expect(t, code, 0, out, "0 different")
+		if spent != want || strings.Contains(out, "2 left out: they spend calls of the fallback owner") != (want == 0) {
+			t.Errorf("%q spends %d calls, want %d:\n%s", flag, spent, want, out)
+		}
+	}
+}
