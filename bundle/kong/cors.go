@@ -69,8 +69,8 @@ func judgeTenantCORS(p *snapshot.Project, t *snapshot.Tenant) bundle.Verdict {
 // oddOrigins is what url.parse of LuaSocket leads to (kong/plugins/cors/handler.lua,
 // normalize_origin).
 const oddOrigins = "Where the plugin compares several origins, it reads the Origin of a call as a URL: at worst a " +
-	"call whose Origin is an empty line gets no answer, and one whose Origin has a slash, a path or user information is " +
-	"answered as the origin without these. Browsers send none of these."
+	"call whose Origin is an empty line gets no answer, and one whose Origin has a slash, a path or user " +
+	"information is answered as the origin without these. Browsers send none of these."
 
 func corsFates() []bundle.Fate {
 	return []bundle.Fate{

@@ -155,7 +155,8 @@ func TestStartKnowsTheRefusals(t *testing.T) {
 	}
 	_, functions, _ := strings.Cut(string(script), "\nmessage_of() {")
 	functions, _, ok := strings.Cut("message_of() {"+functions, "\nwrong() {")
-	refusals := regexp.MustCompile(`(?ms)^  ([a-z_]+) = \{\s*(\d{3}),\s*"([^"]+)"`).FindAllStringSubmatch(string(lua), -1)
+	answered := regexp.MustCompile(`(?ms)^  ([a-z_]+) = \{\s*(\d{3}),\s*"([^"]+)"`)
+	refusals := answered.FindAllStringSubmatch(string(lua), -1)
 	if !ok || len(refusals) < 25 {
 		t.Fatalf("only %d refusals are found", len(refusals))
 	}
