@@ -27,6 +27,12 @@ func responseFates() []bundle.Fate {
 				"authority that the hosted proxy's machine has and the image does not makes it the other way " +
 				"round.",
 			Remedy: "gateway/README.md says how to add an authority. start.sh says which upstreams do not answer."},
+		{Reason: "repeated_calls", Status: bundle.Approximate, How: "nginx's own rule",
+			Note: "Where an upstream closes a kept connection without an answer, Kong sends the call once more, " +
+				"whatever its method, but for POST, LOCK and PATCH; the hosted proxy sends only calls again that " +
+				"change nothing. At worst a PUT or DELETE that the upstream had acted on is carried out twice.",
+			Remedy: "Set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml where such a call must " +
+				"not be repeated."},
 		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx takes them out",
 			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset " +
 				"and X-Pad of an upstream's answer do not reach the caller, and have no effect on either " +

@@ -259,27 +259,27 @@ func judgeHost(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
-	for _, pl := range layoutOf(b).of(s) {
-		if s.Feature == snapshot.FeatureEnvironment {
-			v := bundle.Verdict{Target: bundle.At(gatewayFile, "/services/%d", pl.index), Probes: probesOf(b, s)}
-			v.Reason = misplaced(s.Environment.Target)
-			if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
-				v.Reason = "unclaimed"
-			}
-			return v
-		}
-		v := bundle.Verdict{Probes: probesOf(b, s)}
-		if shadowed(b.Project, s) {
-			v.Reason = "shadowed"
-		}
-		for n, r := range pl.routes {
-			if r.form == s.Form || (s.Host != "" && r.host == s.Host) {
-				v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", pl.index, n)
-			}
+	found := layoutOf(b).of(s)
+	if len(found) == 0 {
+		return bundle.Verdict{}
+	}
+	v, pl := bundle.Verdict{Probes: probesOf(b, s)}, found[0]
+	if s.Feature == snapshot.FeatureEnvironment {
+		v.Target, v.Reason = bundle.At(gatewayFile, "/services/%d", pl.index), misplaced(s.Environment.Target)
+		if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
+			v.Reason = "unclaimed"
 		}
 		return v
 	}
-	return bundle.Verdict{}
+	if shadowed(b.Project, s) {
+		v.Reason = "shadowed"
+	}
+	for n, r := range pl.routes {
+		if r.form == s.Form || (s.Host != "" && r.host == s.Host) {
+			v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", pl.index, n)
+		}
+	}
+	return v
 }
 
 func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
