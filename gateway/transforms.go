@@ -37,72 +37,49 @@ func compileChanges(in snapshot.Changes) *headerChanges {
 	}
 }
 
-// request returns the changed header of a request. Each operation looks at what those before it left
-// (kong/plugins/request-transformer/access.lua, transform_headers).
-func (h *headerChanges) request(fields []engine.Field) []engine.Field {
-	if h == nil {
-		return fields
-	}
-	out := slices.Clone(fields)
-	for _, name := range h.remove {
-		out = without(out, name)
-	}
-	for _, f := range h.rename {
-		if !hasField(out, f.Name) {
-			continue
-		}
-		out = without(out, f.Value)
-		for i := range out {
-			if strings.EqualFold(out[i].Name, f.Name) {
-				out[i].Name = f.Value
-			}
-		}
-	}
-	for _, f := range h.replace {
-		if hasField(out, f.Name) {
-			out = append(without(out, f.Name), f)
-		}
-	}
-	for _, f := range h.add {
-		if !hasField(out, f.Name) {
-			out = append(out, f)
-		}
-	}
-	return append(out, h.appending...)
-}
+// request returns the changed header of a request. Each operation looks at what those before it left.
+func (h *headerChanges) request(fields []engine.Field) []engine.Field { return h.change(fields, false) }
 
 // response returns the changed header of a response. Whether a header is there, and what it is renamed
-// with, is how the upstream sent it (kong/plugins/response-transformer/header_transformer.lua).
-func (h *headerChanges) response(sent []engine.Field) []engine.Field {
+// with, is how the upstream sent it.
+func (h *headerChanges) response(sent []engine.Field) []engine.Field { return h.change(sent, true) }
+
+// change applies the operations in the order of Kong's transformers
+// (kong/plugins/request-transformer/access.lua and kong/plugins/response-transformer/header_transformer.lua,
+// transform_headers).
+func (h *headerChanges) change(sent []engine.Field, bySent bool) []engine.Field {
 	if h == nil {
 		return sent
 	}
 	out := slices.Clone(sent)
+	seen := func(name string) []string {
+		if bySent {
+			return fieldLines(sent, name)
+		}
+		return fieldLines(out, name)
+	}
 	for _, name := range h.remove {
 		out = without(out, name)
 	}
 	for _, f := range h.rename {
-		if !hasField(sent, f.Name) {
-			continue
-		}
-		out = without(without(out, f.Value), f.Name)
-		for i := range sent {
-			if strings.EqualFold(sent[i].Name, f.Name) {
-				out = append(out, engine.Field{Name: f.Value, Value: sent[i].Value})
-			}
+		if lines := seen(f.Name); len(lines) > 0 {
+			out = withLines(without(out, f.Name), f.Value, lines)
 		}
 	}
 	for _, f := range h.replace {
-		if hasField(sent, f.Name) {
-			out = append(without(out, f.Name), f)
+		if len(seen(f.Name)) > 0 {
+			out = withLines(out, f.Name, []string{f.Value})
 		}
 	}
 	for _, f := range h.add {
-		if !hasField(sent, f.Name) {
-			out = append(without(out, f.Name), f)
+		if len(seen(f.Name)) == 0 {
+			out = withLines(out, f.Name, []string{f.Value})
 		}
 	}
-	return append(out, h.appending...)
+	for _, f := range h.appending {
+		out = withLines(out, f.Name, append(fieldLines(out, f.Name), f.Value))
+	}
+	return out
 }
 
 // requestHeader is request for net/http.
@@ -137,8 +114,25 @@ func changeHeader(header http.Header, change func([]engine.Field) []engine.Field
 	}
 }
 
-func hasField(fields []engine.Field, name string) bool {
-	return slices.ContainsFunc(fields, func(f engine.Field) bool { return strings.EqualFold(f.Name, name) })
+func fieldLines(fields []engine.Field, name string) (lines []string) {
+	for i := range fields {
+		if strings.EqualFold(fields[i].Name, name) {
+			lines = append(lines, fields[i].Value)
+		}
+	}
+	return lines
+}
+
+// withLines gives a header these lines, or one where it has no more.
+func withLines(fields []engine.Field, name string, lines []string) []engine.Field {
+	if policy.HasOneLine(name) {
+		lines = []string{strings.Join(lines, ", ")}
+	}
+	fields = without(fields, name)
+	for _, line := range lines {
+		fields = append(fields, engine.Field{Name: name, Value: line})
+	}
+	return fields
 }
 
 func without(fields []engine.Field, name string) []engine.Field {

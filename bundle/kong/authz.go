@@ -66,8 +66,8 @@ func openFGAExample(b *bundle.Build) string {
 }
 
 const ownersLate = "an owner who is recorded after an answer is one a moment later than on the hosted gateway, and " +
-	"is none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer names it by a " +
-	"number of more than 15 digits."
+	"is none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer is nested " +
+	"deeper than 1,000 or has half a surrogate pair."
 
 func ownershipFates() []bundle.Fate {
 	return []bundle.Fate{

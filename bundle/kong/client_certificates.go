@@ -21,13 +21,12 @@ func certificateID(e *snapshot.Environment) string {
 // certificatesOf lists the client certificates of a project's environments.
 func certificatesOf(p *snapshot.Project) []certificateDoc {
 	var out []certificateDoc
-	variables := credentialVariables(p)
-	for _, pl := range places(p) {
-		if name := variables.clientKeyOf(pl.environment); name != "" {
+	for _, v := range credentialVariables(p) {
+		if v.holds == clientKey {
 			out = append(out, certificateDoc{
-				ID:   certificateID(pl.environment),
-				Cert: pl.environment.Certificate.Chain,
-				Key:  "{vault://env/" + name + "}",
+				ID:   certificateID(v.environment),
+				Cert: v.environment.Certificate.Chain,
+				Key:  "{vault://env/" + v.name + "}",
 			})
 		}
 	}

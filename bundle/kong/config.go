@@ -163,6 +163,7 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 		c.out.Value(limitsDocOf(limits))
 	}
 	c.rules()
+	c.transforms()
 	c.clients()
 	c.endpoints()
 	c.out.Raw(",\n      \"keys\": ")
@@ -175,7 +176,7 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 
 func (c *configWriter) services() error {
 	c.out.Open("[")
-	for _, pl := range places(c.b.Project) {
+	for _, pl := range layoutOf(c.b).places {
 		up, err := parseTarget(pl.environment.Target)
 		if err != nil {
 			return fmt.Errorf("kong: environment %s: %w", pl.environment.ID, err)

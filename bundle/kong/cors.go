@@ -66,10 +66,11 @@ func judgeTenantCORS(p *snapshot.Project, t *snapshot.Tenant) bundle.Verdict {
 	return v
 }
 
-// emptyOrigin is what url.parse of LuaSocket leads to (kong/plugins/cors/handler.lua,
+// oddOrigins is what url.parse of LuaSocket leads to (kong/plugins/cors/handler.lua,
 // normalize_origin).
-const emptyOrigin = "Where the plugin compares several origins, at worst a call whose Origin is an empty line gets " +
-	"no answer; browsers send none."
+const oddOrigins = "Where the plugin compares several origins, it reads the Origin of a call as a URL: at worst a " +
+	"call whose Origin is an empty line gets no answer, and one whose Origin has a slash, a path or user " +
+	"information is answered as the origin without these. Browsers send none of these."
 
 func corsFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -84,14 +85,14 @@ func corsFates() []bundle.Fate {
 			Reason: "several",
 			Status: bundle.Approximate,
 			How:    "plugin cors of each service",
-			Note:   "The same pages may call, as with one origin. " + emptyOrigin,
+			Note:   "The same pages may call, as with one origin. " + oddOrigins,
 		},
 		{
 			Reason: "app_origins",
 			Status: bundle.Approximate,
 			How:    "plugin cors of each service, with the origins that app clients have now",
 			Note: "The same pages may call. The origins of redirect URIs stand in the list as they are now: at worst " +
-				"the page of a redirect URI that is added later is refused by browsers. " + emptyOrigin,
+				"the page of a redirect URI that is added later is refused by browsers. " + oddOrigins,
 			Remedy: "Add the origins of new pages to the plugin cors in gateway/gateway.yaml.",
 		},
 		{
@@ -123,7 +124,7 @@ func tenantCORSFates() []bundle.Fate {
 			Note: "The pages that the tenant allows may call. The plugin does not know the caller's tenant: at worst " +
 				"a page that only the project or another tenant allows reads responses to this tenant's callers, " +
 				"with cookies if any of them allows these; it still needs their credentials. The origins of redirect " +
-				"URIs stand in the list as they are now. " + emptyOrigin,
+				"URIs stand in the list as they are now. " + oddOrigins,
 			Remedy: "Remove origins from the plugin cors in gateway/gateway.yaml that none of your tenants needs.",
 		},
 		{

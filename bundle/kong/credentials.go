@@ -95,30 +95,19 @@ func variableName(text string) string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(text))
 }
 
-// of maps the headers of one environment to their variables.
-func (vs variables) of(e *snapshot.Environment) map[string]string {
-	var out map[string]string
+// headers maps the headers of each environment to their variables.
+func (vs variables) headers() map[*snapshot.Environment]map[string]string {
+	out := map[*snapshot.Environment]map[string]string{}
 	for _, v := range vs {
-		if v.environment != e || v.holds != headerValue {
+		if v.holds != headerValue {
 			continue
 		}
-		if out == nil {
-			out = map[string]string{}
+		if out[v.environment] == nil {
+			out[v.environment] = map[string]string{}
 		}
-		out[v.header] = v.name
+		out[v.environment][v.header] = v.name
 	}
 	return out
-}
-
-// clientKeyOf returns the variable with the private key of an environment's client
-// certificate, "" if it presents none.
-func (vs variables) clientKeyOf(e *snapshot.Environment) string {
-	for _, v := range vs {
-		if v.environment == e && v.holds == clientKey {
-			return v.name
-		}
-	}
-	return ""
 }
 
 // introspectionSecretOf returns the variable with the client secret at the introspection

@@ -27,6 +27,12 @@ func responseFates() []bundle.Fate {
 				"authority that the hosted proxy's machine has and the image does not makes it the other way " +
 				"round.",
 			Remedy: "gateway/README.md says how to add an authority. start.sh says which upstreams do not answer."},
+		{Reason: "repeated_calls", Status: bundle.Approximate, How: "nginx's own rule",
+			Note: "Where an upstream closes a kept connection without an answer, Kong sends the call once more, " +
+				"whatever its method, but for POST, LOCK and PATCH; the hosted proxy sends only calls again that " +
+				"change nothing. At worst a PUT or DELETE that the upstream had acted on is carried out twice.",
+			Remedy: "Set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml where such a call must " +
+				"not be repeated."},
 		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx takes them out",
 			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset " +
 				"and X-Pad of an upstream's answer do not reach the caller, and have no effect on either " +
@@ -53,9 +59,12 @@ func responseFates() []bundle.Fate {
 				"and passes on what comes before a malformed chunk, of which Kong may pass on nothing.",
 			Remedy: "Correct the upstream; start.sh says which upstreams do not answer."},
 		{Reason: "repeated_fields", Status: bundle.Approximate, How: "nginx keeps the first",
-			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh or Server in one " +
+			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh, Server or Status in one " +
 				"answer Kong passes on the first; the hosted proxy passes on both. Of two lines of " +
-				"Content-Type both keep the first."},
+				"Content-Type both keep the first. Of two lines of Accept-Ranges or Content-Range both pass on both, " +
+				"but transforms change the last alone on Kong: at worst the first line reaches callers although a " +
+				"transform removes the header.",
+			Remedy: "Have the upstream send each of these fields once."},
 		{Reason: "bodiless_answers", Status: bundle.Approximate, How: "nginx passes their fields on",
 			Note: "The Content-Length of a 204 or 304 and the Content-Type of a 304 reach callers of Kong, and are " +
 				"removed by the hosted proxy. Neither sends a body with them."},
@@ -81,6 +90,12 @@ func requestFates() []bundle.Fate {
 				"refuses with 400, such as a raw # in a path: at worst one of them reaches the upstream, in " +
 				"the form in which nginx reads it. It refuses an empty Host line, with which the hosted proxy " +
 				"routes by path."},
+		{Reason: "fields_refused_twice", Status: bundle.Approximate, How: "nginx answers 400",
+			Note: "A request with two lines of Authorization, Content-Range, If-Match, If-Modified-Since, " +
+				"If-None-Match, If-Range or If-Unmodified-Since is answered 400 by Kong with a page of its own, and " +
+				"forwarded by the hosted proxy. At worst a caller that sends a list of entity tags in two lines of " +
+				"If-Match or If-None-Match, which is proper HTTP, is always refused.",
+			Remedy: "Have callers send the list in one line, with commas."},
 		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
 			Note: "Paths that are no UTF-8 once they are decoded, such as /%ff, are answered 404."},
 		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",

@@ -78,8 +78,8 @@ func TestVerifyAsksForEveryFileOfTheGateway(t *testing.T) {
 		delete(files, name)
 		refused(t, forge(t, files), name, "missing")
 	}
-	if needed != 32 {
-		t.Errorf("%d files of the gateway, want 32", needed)
+	if needed != 33 {
+		t.Errorf("%d files of the gateway, want 33", needed)
 	}
 }
 

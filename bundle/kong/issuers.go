@@ -48,16 +48,15 @@ func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return bundle.Verdict{Reason: "unused"}
 	}
 	pair := s.Version.Access.Issuers[number]
-	for _, pl := range places(b.Project) {
-		if pl.version == s.Version {
-			return bundle.Verdict{
-				Reason: misplaced(cmp.Or(pair.JWKSURL, pair.Issuer)),
-				Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s/issuers/%s", pl.routes[0].id, place),
-				Probes: probesOf(b, s),
-			}
-		}
+	places := layoutOf(b).byVersion[s.Version]
+	if len(places) == 0 {
+		return bundle.Verdict{}
 	}
-	return bundle.Verdict{}
+	return bundle.Verdict{
+		Reason: misplaced(cmp.Or(pair.JWKSURL, pair.Issuer)),
+		Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s/issuers/%s", places[0].routes[0].id, place),
+		Probes: probesOf(b, s),
+	}
 }
 
 func issuerFates() []bundle.Fate {

@@ -47,6 +47,7 @@ const (
 
 // place is an environment with its service and routes on Kong.
 type place struct {
+	index       int // of the service in gateway.yaml
 	version     *snapshot.Version
 	environment *snapshot.Environment
 	serviceID   string
@@ -71,35 +72,79 @@ func (r route) hostHeader() []string {
 	return []string{"Host: " + r.host}
 }
 
-// places lists the environments in ledger order; their index is that of the
-// service in gateway.yaml.
-func places(p *snapshot.Project) []place {
-	var out []place
+// layout is where the things of a project are on Kong. It is worked out once for an export: each subject of the
+// ledger asks for its place.
+type layout struct {
+	places        []place // the environments in ledger order; their index is that of the service in gateway.yaml
+	byVersion     map[*snapshot.Version][]place
+	byEnvironment map[*snapshot.Environment]int
+	paths         map[string]bool     // of the routes without a host
+	openedBy      map[string][]string // by the environment of a key, "" for all: the id of a probe; nil until asked for
+}
+
+func layoutOf(b *bundle.Build) *layout {
+	if l, ok := b.Memo.(*layout); ok {
+		return l
+	}
+	l := newLayout(b.Project)
+	b.Memo = l
+	return l
+}
+
+func newLayout(p *snapshot.Project) *layout {
+	l := &layout{
+		byVersion: map[*snapshot.Version][]place{}, byEnvironment: map[*snapshot.Environment]int{},
+		paths: map[string]bool{},
+	}
 	for i := range p.Versions {
 		v := &p.Versions[i]
 		for j := range v.Environments {
-			e := &v.Environments[j]
-			one := place{version: v, environment: e, serviceID: policy.EntityID(e.ID)}
-			for priority, form := range []bundle.AddressForm{bundle.HostForm, bundle.PathForm} {
-				path := bundle.RoutePath(p, v, e, form)
-				one.routes = append(one.routes, route{
-					id:   policy.EntityID(e.ID + ":" + string(form)),
-					name: entityName(path), form: form, path: path,
-					regex: "~" + escapeRegex(path) + "(?:/|$)", priority: priority,
-				})
+			one := placeOf(p, v, &v.Environments[j])
+			one.index = len(l.places)
+			l.byEnvironment[one.environment] = one.index
+			l.places = append(l.places, one)
+			l.byVersion[v] = append(l.byVersion[v], one)
+			for _, r := range one.routes {
+				if r.host == "" {
+					l.paths[r.path] = true
+				}
 			}
-			for _, host := range e.Hosts {
-				// Kong tries routes with a host before those without. The name of this one is
-				// no other's: names of environments have no dot.
-				one.routes = append(one.routes, route{
-					id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":" + host),
-					name: "host~" + host, form: bundle.NameForm, host: host,
-				})
-			}
-			out = append(out, one)
 		}
 	}
-	return out
+	return l
+}
+
+func placeOf(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment) place {
+	one := place{version: v, environment: e, serviceID: policy.EntityID(e.ID)}
+	for priority, form := range []bundle.AddressForm{bundle.HostForm, bundle.PathForm} {
+		path := bundle.RoutePath(p, v, e, form)
+		one.routes = append(one.routes, route{
+			id:   policy.EntityID(e.ID + ":" + string(form)),
+			name: entityName(path), form: form, path: path,
+			regex: "~" + escapeRegex(path) + "(?:/|$)", priority: priority,
+		})
+	}
+	for _, host := range e.Hosts {
+		// Kong tries routes with a host before those without. The name of this one is
+		// no other's: names of environments have no dot.
+		one.routes = append(one.routes, route{
+			id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":" + host),
+			name: "host~" + host, form: bundle.NameForm, host: host,
+		})
+	}
+	return one
+}
+
+// of returns the places of a subject: that of its environment, or those of all of its version.
+func (l *layout) of(s bundle.Subject) []place {
+	if s.Environment == nil {
+		return l.byVersion[s.Version]
+	}
+	at, ok := l.byEnvironment[s.Environment]
+	if !ok {
+		return nil
+	}
+	return l.places[at : at+1]
 }
 
 // entityName returns a readable Kong name for a path: "1.0.0~prod" for "/1.0.0/prod".
@@ -146,7 +191,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case snapshot.FeatureCallSigning:
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/signing_key")}
 	case snapshot.FeatureTransform:
-		return judgeTransform(b.Project, s)
+		return judgeTransform(b, s)
 	case snapshot.FeatureAccess:
 		v := bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/routes"), Probes: probesOf(b, s)}
 		v.Reason = missingTokens(b.Project, s.Version.Access)
@@ -214,30 +259,27 @@ func judgeHost(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
-	for i, pl := range places(b.Project) {
-		if pl.environment != s.Environment {
-			continue
-		}
-		if s.Feature == snapshot.FeatureEnvironment {
-			v := bundle.Verdict{Target: bundle.At(gatewayFile, "/services/%d", i), Probes: probesOf(b, s)}
-			v.Reason = misplaced(s.Environment.Target)
-			if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
-				v.Reason = "unclaimed"
-			}
-			return v
-		}
-		v := bundle.Verdict{Probes: probesOf(b, s)}
-		if shadowed(b.Project, s) {
-			v.Reason = "shadowed"
-		}
-		for n, r := range pl.routes {
-			if r.form == s.Form || (s.Host != "" && r.host == s.Host) {
-				v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", i, n)
-			}
+	found := layoutOf(b).of(s)
+	if len(found) == 0 {
+		return bundle.Verdict{}
+	}
+	v, pl := bundle.Verdict{Probes: probesOf(b, s)}, found[0]
+	if s.Feature == snapshot.FeatureEnvironment {
+		v.Target, v.Reason = bundle.At(gatewayFile, "/services/%d", pl.index), misplaced(s.Environment.Target)
+		if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
+			v.Reason = "unclaimed"
 		}
 		return v
 	}
-	return bundle.Verdict{}
+	if shadowed(b.Project, s) {
+		v.Reason = "shadowed"
+	}
+	for n, r := range pl.routes {
+		if r.form == s.Form || (s.Host != "" && r.host == s.Host) {
+			v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", pl.index, n)
+		}
+	}
+	return v
 }
 
 func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {

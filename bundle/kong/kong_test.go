@@ -254,7 +254,7 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 func TestRoutesMatchWholeSegmentsOnly(t *testing.T) {
 	p := sample.Project("http://up.example")
 	p.Versions[0].Name = "1.0.0"
-	for _, pl := range places(p)[:1] {
+	for _, pl := range newLayout(p).places[:1] {
 		pattern := regexp.MustCompile("^" + strings.TrimPrefix(pl.routes[0].regex, "~"))
 		for path, want := range map[string]bool{
 			"/1.0.0/dev": true, "/1.0.0/dev/": true, "/1.0.0/dev/x": true,

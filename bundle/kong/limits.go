@@ -97,15 +97,14 @@ func judgeOfKey(s bundle.Subject) bundle.Verdict {
 // judgeRule places an address rule. Every route of its version has it; the pointer is to
 // the first.
 func judgeRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
-	for _, pl := range places(b.Project) {
-		if pl.version == s.Version {
-			return bundle.Verdict{
-				Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s%s", pl.routes[0].id, s.Place),
-				Probes: probesOf(b, s),
-			}
-		}
+	places := layoutOf(b).byVersion[s.Version]
+	if len(places) == 0 {
+		return bundle.Verdict{}
 	}
-	return bundle.Verdict{}
+	return bundle.Verdict{
+		Target: bundle.At(gatewayFile, "/plugins/0/config/routes/%s%s", places[0].routes[0].id, s.Place),
+		Probes: probesOf(b, s),
+	}
 }
 
 func judgeTenant(s bundle.Subject) bundle.Verdict {

@@ -79,6 +79,8 @@ var templates = []struct{ name, source, doc string }{
 		"The part of the plugin that says which headers callers may not set.\n"},
 	{pluginFolder + "paths.lua", "plugin/paths.lua",
 		"The part of the plugin that knows how upstreams may read a path.\n"},
+	{pluginFolder + "transforms.lua", "plugin/transforms.lua",
+		"The part of the plugin that changes headers and queries.\n"},
 	{pluginFolder + "rules.lua", "plugin/rules.lua",
 		"The part of the plugin that decides what routes require: scopes, groups and owners.\n"},
 	{pluginFolder + "templates.lua", "plugin/templates.lua",

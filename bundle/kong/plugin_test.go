@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"postern/core/policy"
 )
 
 // The plugin runs in LuaJIT against a stand-in for Kong's PDK that fails on
@@ -58,4 +61,26 @@ func runSpec(t *testing.T, spec string) {
 		t.Errorf("%s: %v, plan %q, %d checks\n%s", spec, runErr, plan, checks, failures.String())
 	}
 	t.Logf("%s: %d checks", spec, checks)
+}
+
+// The plugin joins the values of the headers that the hosted gateway keeps in one line, and of no others.
+func TestPlugin_oneLine(t *testing.T) {
+	source, err := files.ReadFile("plugin/transforms.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := bytes.Cut(source, []byte("local ONE_LINE = {"))
+	list, _, _ = bytes.Cut(list, []byte("}"))
+	joined := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\["([a-z-]+)"\] = true`).FindAllSubmatch(list, -1) {
+		joined[string(m[1])] = true
+		if !policy.HasOneLine(string(m[1])) {
+			t.Errorf("the plugin joins %s, the hosted gateway does not", m[1])
+		}
+	}
+	for _, name := range policy.OneLine {
+		if !joined[name] {
+			t.Errorf("the hosted gateway joins %s, the plugin does not", name)
+		}
+	}
 }

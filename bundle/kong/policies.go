@@ -20,6 +20,8 @@ type routePolicyDoc struct {
 	// bytes of the bodies that request-transformer changes; 0: it changes none
 	BodyLimit int `json:"body_limit,omitempty"`
 
+	Transforms string `json:"transforms,omitempty"` // the environment's id; "": none
+
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
 
 	// Upstream maps the headers that the upstream gets to the environment variables with
@@ -29,8 +31,8 @@ type routePolicyDoc struct {
 
 func (c *configWriter) policies() {
 	c.out.Open("{")
-	variables := credentialVariables(c.b.Project)
-	for _, pl := range places(c.b.Project) {
+	headers := credentialVariables(c.b.Project).headers()
+	for _, pl := range layoutOf(c.b).places {
 		access := pl.version.Access
 		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
 		if introspects(access) {
@@ -49,7 +51,10 @@ func (c *configWriter) policies() {
 				Endpoint:    endpoint,
 				IP:          ipDocOf(access.IP),
 				Tag:         signingTag(c.b.Project, pl.environment),
-				Upstream:    variables.of(pl.environment),
+				Upstream:    headers[pl.environment],
+			}
+			if transformsOf(pl) != (transformsDoc{}) {
+				doc.Transforms = pl.environment.ID
 			}
 			if !pl.version.Transforms.RequestBody.None() {
 				doc.BodyLimit = policy.MaxChangedBody

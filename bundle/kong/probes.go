@@ -27,13 +27,16 @@ type probe struct {
 	Code    string   `json:"code"`   // of the body; "": not checked
 }
 
-// What a probe needs: the caller's own key, or to be sent from the gateway's machine,
-// because the response depends on the client address.
+// What a probe needs: the caller's own key, to be sent from the gateway's machine, because the
+// response depends on the client address, or leave to spend a counted call of the fallback owner.
 const (
 	needsNothing   = "nothing"
 	needsKey       = "key"
 	needsNearby    = "nearby"
 	needsNearbyKey = "nearby key"
+
+	needsCounted       = "counted"
+	needsNearbyCounted = "nearby counted"
 )
 
 // probesFor returns the probes of one route. hash is the SHA-256 of a key that opens
@@ -43,7 +46,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	guarded := policy.CredentialsRequired
 	base := r.path + "/"
 	var out []probe
-	if r.host == "" && !routed(b.Project, r.path+"x") {
+	if r.host == "" && !routed(b, r.path+"x") {
 		out = append(out, boundaryOf(r))
 	}
 	access := pl.version.Access
@@ -75,7 +78,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 				Code:    guarded.Code,
 			})
 		}
-	} else if p, ok := letThrough(r, "no_credentials", needsNothing, access.IP); ok {
+	} else if p, ok := letThrough(r, "no_credentials", needsOfKeyless(b.Project, access), access.IP); ok {
 		out = append(out, p)
 	}
 	out = append(out, tokenProbes(b.Project, pl.version, r)...)
@@ -120,12 +123,11 @@ func boundaryOf(r route) probe {
 
 // routed reports whether a path is below the path of an environment. The path of a
 // boundary probe can be below a shorter one, if a version has the project's name.
-func routed(p *snapshot.Project, path string) bool {
-	for _, pl := range places(p) {
-		for _, r := range pl.routes {
-			if r.host == "" && (path == r.path || strings.HasPrefix(path, r.path+"/")) {
-				return true
-			}
+func routed(b *bundle.Build, path string) bool {
+	paths := layoutOf(b).paths
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		if paths[path[:end]] {
+			return true
 		}
 	}
 	return false
@@ -139,17 +141,28 @@ func letThrough(r route, name, needs string, rules snapshot.IPRules) (probe, boo
 		return p, true
 	}
 	p.Needs = needsNearby
-	if needs == needsKey {
-		p.Needs = needsNearbyKey
-	}
 	switch fromNearby(rules) {
 	case nearbyTaken:
+		if needs == needsCounted {
+			p.Needs = needsNearbyCounted
+		}
 	case nearbyDenied:
 		p.Status, p.Code = policy.IPDenied.Status, policy.IPDenied.Code
 	default:
 		return probe{}, false
 	}
+	if needs == needsKey {
+		p.Needs = needsNearbyKey
+	}
 	return p, true
+}
+
+// needsOfKeyless returns what a call without a key needs that is let through.
+func needsOfKeyless(p *snapshot.Project, access snapshot.Access) string {
+	if access.Mode == snapshot.Authenticate && !p.Limits.None() {
+		return needsCounted
+	}
+	return needsNothing
 }
 
 func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {
@@ -160,10 +173,7 @@ func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {
 // leaked hash, because it does not read the keys.
 func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	var ids []string
-	for _, pl := range places(b.Project) {
-		if pl.version != s.Version || (s.Environment != nil && pl.environment != s.Environment) {
-			continue
-		}
+	for _, pl := range layoutOf(b).of(s) {
 		for _, r := range pl.routes {
 			if (s.Form != "" && r.form != s.Form) || (s.Host != "" && r.host != s.Host) {
 				continue
@@ -182,29 +192,28 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 // route that it opens. It is nil for a key that not every address may use, and where address
 // rules refuse the gateway's own machine.
 func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
-	byEnvironment, ok := b.Memo.(map[string][]string)
-	if !ok {
-		byEnvironment = map[string][]string{}
-		for _, pl := range places(b.Project) {
+	l := layoutOf(b)
+	if l.openedBy == nil {
+		l.openedBy = map[string][]string{}
+		for _, pl := range l.places {
 			for _, r := range pl.routes {
 				for _, p := range probesFor(b, pl, r, "") {
 					if !strings.HasSuffix(p.ID, ":valid_key") || p.Status != 0 {
 						continue // address rules refuse it whatever the key
 					}
 					for _, name := range []string{"", pl.environment.Name} {
-						if byEnvironment[name] == nil {
-							byEnvironment[name] = []string{p.ID}
+						if l.openedBy[name] == nil {
+							l.openedBy[name] = []string{p.ID}
 						}
 					}
 				}
 			}
 		}
-		b.Memo = byEnvironment
 	}
 	if len(k.AllowedIPs) > 0 {
 		return nil
 	}
-	return byEnvironment[k.Environment]
+	return l.openedBy[k.Environment]
 }
 
 // shows reports whether a probe demonstrates a feature: rules about credentials and
@@ -231,7 +240,7 @@ func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
 		return err
 	}
 	out := jsonfile.NewStream(w)
-	for _, pl := range places(b.Project) {
+	for _, pl := range layoutOf(b).places {
 		for _, r := range pl.routes {
 			for _, p := range probesFor(b, pl, r, hash) {
 				if p.Headers == nil {
@@ -263,7 +272,7 @@ func someHash(ctx context.Context, b *bundle.Build) (string, error) {
 
 // guardedPaths returns the prefixes, in host form, that do and do not require a key.
 func guardedPaths(b *bundle.Build) (guarded, open []string) {
-	for _, pl := range places(b.Project) {
+	for _, pl := range layoutOf(b).places {
 		path := pl.routes[0].path + "/"
 		access := pl.version.Access
 		if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
@@ -279,7 +288,7 @@ func guardedPaths(b *bundle.Build) (guarded, open []string) {
 // order of their services in gateway.yaml.
 func environmentPaths(b *bundle.Build) []string {
 	var paths []string
-	for _, pl := range places(b.Project) {
+	for _, pl := range layoutOf(b).places {
 		paths = append(paths, pl.routes[0].path+"/")
 	}
 	return paths

@@ -34,6 +34,8 @@ type rig struct {
 	denial atomic.Pointer[policy.Denial] // of every token, if there is one
 	ruled  atomic.Pointer[policy.Denial] // of calls with the key, if there is one
 
+	says atomic.Pointer[string] // the body of the upstream's answers, if there is one
+
 	ready  atomic.Bool
 	open   atomic.Bool  // lets everything through
 	lentTo atomic.Int64 // requests with the key
@@ -181,6 +183,9 @@ func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	w.WriteHeader(status)
+	if body := r.says.Load(); body != nil {
+		fmt.Fprint(w, *body)
+	}
 }
 
 // checkRoute reports whether a path is that of a route for asking an upstream, and

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -142,7 +143,7 @@ func TestStartTellsWhatARuleRefuses(t *testing.T) {
 	}
 }
 
-// start.sh has to name every refusal before the upstream's answer, or it would take it for one.
+// start.sh takes no answer of the plugin for the upstream's.
 func TestStartKnowsTheRefusals(t *testing.T) {
 	lua, err := os.ReadFile("plugin/answers.lua")
 	if err != nil {
@@ -152,19 +153,21 @@ func TestStartKnowsTheRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`(?m)^  ([a-z_]+) = \{|code = "([a-z_]+)"`).FindAllStringSubmatch(string(lua), -1)
-	if len(names) < 25 {
-		t.Fatalf("only %d refusals are found", len(names))
+	_, functions, _ := strings.Cut(string(script), "\nmessage_of() {")
+	functions, _, ok := strings.Cut("message_of() {"+functions, "\nwrong() {")
+	answered := regexp.MustCompile(`(?ms)^  ([a-z_]+) = \{\s*(\d{3}),\s*"([^"]+)"`)
+	refusals := answered.FindAllStringSubmatch(string(lua), -1)
+	if !ok || len(refusals) < 25 {
+		t.Fatalf("only %d refusals are found", len(refusals))
 	}
-	for _, name := range names {
-		code := name[1] + name[2]
-		switch code {
-		case "token_required", "either_required", "token_tenant", "token_scope": // have the code of another
-		case "too_many_headers", "bad_body", "body_too_large", "malformed_connection": // of no call of start.sh
-		default:
-			if !strings.Contains(string(script), `"code":"`+code+`"`) {
-				t.Errorf("start.sh does not know %s", code)
-			}
+	folder := newRig(t).folder
+	for _, r := range refusals {
+		answer := fmt.Sprintf("{\"message\":%q,\"code\":%q}\n%s", r[3], r[1], r[2])
+		ask := exec.Command("sh", "-c", functions+"\nwhose \"$1\"", "sh", answer)
+		ask.Dir = folder
+		whose, err := ask.CombinedOutput()
+		if got := string(whose); err != nil || got != "refused" && got != "ruled out" && got != "no upstream" {
+			t.Errorf("%s is %q, error %v", r[1], got, err)
 		}
 	}
 }
@@ -245,6 +248,42 @@ func TestStartProvesThatTheKeyOpened(t *testing.T) {
 		r.answer(func(string) int { return 0 })
 		code, out := r.start(t, "ok", "--key", r.key)
 		expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: let through, but the upstream does not answer (502)")
+	})
+}
+
+// An upstream may have codes and errors like the gateway's, or be such a gateway itself.
+func TestStart_upstreamWithCodesOfItsOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"a code of a rule":         {http.StatusForbidden, `{"code":"not_in_group","message":"Ask your admin."}`},
+		"a code of a limit":        {http.StatusTooManyRequests, `{"code":"rate_limited"}`},
+		"an error with its number": {http.StatusInternalServerError, `{"message":"broken","request_id":"mine"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "docker")
+			asked := 0
+			r.answer(func(string) int {
+				asked++
+				return c.status
+			})
+			r.says.Store(&c.body)
+			code, out := r.start(t, "ok", "--key", r.key)
+			expect(t, code, 0, out, fmt.Sprintf("ok    the upstream of /1.0.0/prod/ answers: %d", c.status),
+				fmt.Sprintf("let through, and the upstream answers %d", c.status))
+			if strings.Contains(out, "WRONG") || asked > 20 {
+				t.Errorf("asked %d times:\n%s", asked, out)
+			}
+		})
+	}
+	t.Run("another such gateway", func(t *testing.T) {
+		r := newRig(t, "docker")
+		body := string(policy.InvalidKey.Body())
+		r.answer(func(string) int { return http.StatusUnauthorized })
+		r.says.Store(&body)
+		code, out := r.start(t, "ok")
+		expect(t, code, 0, out, "ok    the upstream of /1.0.0/prod/ answers: 401")
 	})
 }
 

@@ -88,7 +88,7 @@ func unsigned(issuer string) string {
 // tokenedPaths returns the prefixes, in host form, where tokens are accepted.
 func tokenedPaths(b *bundle.Build) []string {
 	var paths []string
-	for _, pl := range places(b.Project) {
+	for _, pl := range layoutOf(b).places {
 		if pl.version.Access.TakesTokens() {
 			paths = append(paths, pl.routes[0].path+"/")
 		}

@@ -19,65 +19,89 @@ const (
 	responseTransformer = "response-transformer"
 )
 
-// transformerConfig is the configuration of either transformer. Values are literal: Kong runs with
-// untrusted_lua off, and those that it would take for templates are refused when they are saved.
-type transformerConfig struct {
-	Remove  *changeList `json:"remove,omitempty"`
-	Rename  *changeList `json:"rename,omitempty"`
-	Replace *changeList `json:"replace,omitempty"`
-	Add     *changeList `json:"add,omitempty"`
-	Append  *changeList `json:"append,omitempty"`
+// changesDoc is the configuration of either transformer, and of our plugin. Values are literal: Kong runs with
+// untrusted_lua off, and those that its transformers would take for templates are refused when they are saved.
+type changesDoc[L any] struct {
+	Remove  L `json:"remove,omitempty"`
+	Rename  L `json:"rename,omitempty"`
+	Replace L `json:"replace,omitempty"`
+	Add     L `json:"add,omitempty"`
+	Append  L `json:"append,omitempty"`
 }
 
+// changeList has the entries of an operation of a transformer.
 type changeList struct {
-	Headers []string `json:"headers,omitempty"`
-	Query   []string `json:"querystring,omitempty"` // of requests
-	Body    []string `json:"body,omitempty"`        // of requests
-	JSON    []string `json:"json,omitempty"`        // of responses
-	Types   []string `json:"json_types,omitempty"`
+	Body  []string `json:"body,omitempty"` // of requests
+	JSON  []string `json:"json,omitempty"` // of responses
+	Types []string `json:"json_types,omitempty"`
 }
 
 func (l changeList) orNil() *changeList {
-	if len(l.Headers)+len(l.Query)+len(l.Body)+len(l.JSON) == 0 {
+	if len(l.Body)+len(l.JSON) == 0 {
 		return nil
 	}
 	return &l
+}
+
+// transformsDoc has an environment's changes of headers and queries, which our plugin makes.
+type transformsDoc struct {
+	Request  *changesDoc[[]string] `json:"request,omitempty"`
+	Query    *changesDoc[[]string] `json:"query,omitempty"`
+	Response *changesDoc[[]string] `json:"response,omitempty"`
+}
+
+func transformsOf(pl place) transformsDoc {
+	list := func(c snapshot.Changes) *changesDoc[[]string] {
+		if c.None() {
+			return nil
+		}
+		return &changesDoc[[]string]{c.Remove, c.Rename, c.Replace, c.Add, c.Append}
+	}
+	t := &pl.version.Transforms
+	return transformsDoc{
+		Request:  list(policy.RequestChanges(t, pl.environment.Headers)),
+		Query:    list(t.Query),
+		Response: list(policy.ResponseChanges(t)),
+	}
+}
+
+// transforms writes the changes of headers and queries by environment.
+func (c *configWriter) transforms() {
+	byEnvironment := map[string]transformsDoc{}
+	for _, pl := range layoutOf(c.b).places {
+		if doc := transformsOf(pl); doc != (transformsDoc{}) {
+			byEnvironment[pl.environment.ID] = doc
+		}
+	}
+	if len(byEnvironment) > 0 {
+		c.out.Raw(",\n      \"transforms\": ")
+		c.out.Value(byEnvironment)
+	}
 }
 
 // pluginsOf returns Kong's own plugins of a service.
 func pluginsOf(p *snapshot.Project, pl place) []pluginDoc {
 	out := corsOf(p)
 	t := &pl.version.Transforms
-	headers := policy.RequestChanges(t, pl.environment.Headers)
-	if !headers.None() || !t.Query.None() || !t.RequestBody.None() {
-		out = append(out, pluginDoc{requestTransformer, requestChanges(&headers, &t.Query, &t.RequestBody)})
+	if !t.RequestBody.None() {
+		out = append(out, pluginDoc{requestTransformer, requestChanges(&t.RequestBody)})
 	}
-	if headers = policy.ResponseChanges(t); !headers.None() || !t.ResponseBody.None() {
-		out = append(out, pluginDoc{responseTransformer, responseChanges(&headers, &t.ResponseBody)})
+	if !t.ResponseBody.None() {
+		out = append(out, pluginDoc{responseTransformer, responseChanges(&t.ResponseBody)})
 	}
 	return out
 }
 
-func requestChanges(headers, query, body *snapshot.Changes) transformerConfig {
-	list := func(of func(*snapshot.Changes) []string) *changeList {
-		return changeList{Headers: of(headers), Query: of(query), Body: of(body)}.orNil()
-	}
-	return transformerConfig{
-		Remove:  list(func(c *snapshot.Changes) []string { return c.Remove }),
-		Rename:  list(func(c *snapshot.Changes) []string { return c.Rename }),
-		Replace: list(func(c *snapshot.Changes) []string { return c.Replace }),
-		Add:     list(func(c *snapshot.Changes) []string { return c.Add }),
-		Append:  list(func(c *snapshot.Changes) []string { return c.Append }),
-	}
+func requestChanges(c *snapshot.Changes) changesDoc[*changeList] {
+	list := func(entries []string) *changeList { return changeList{Body: entries}.orNil() }
+	return changesDoc[*changeList]{list(c.Remove), list(c.Rename), list(c.Replace), list(c.Add), list(c.Append)}
 }
 
-func responseChanges(headers *snapshot.Changes, body *snapshot.BodyChanges) transformerConfig {
-	return transformerConfig{
-		Remove:  changeList{Headers: headers.Remove, JSON: body.Remove}.orNil(),
-		Rename:  changeList{Headers: headers.Rename, JSON: body.Rename}.orNil(),
-		Replace: changeList{Headers: headers.Replace, JSON: body.Replace, Types: body.Types.Replace}.orNil(),
-		Add:     changeList{Headers: headers.Add, JSON: body.Add, Types: body.Types.Add}.orNil(),
-		Append:  changeList{Headers: headers.Append, JSON: body.Append, Types: body.Types.Append}.orNil(),
+func responseChanges(c *snapshot.BodyChanges) changesDoc[*changeList] {
+	list := func(entries, types []string) *changeList { return changeList{JSON: entries, Types: types}.orNil() }
+	return changesDoc[*changeList]{
+		list(c.Remove, nil), list(c.Rename, nil), list(c.Replace, c.Types.Replace), list(c.Add, c.Types.Add),
+		list(c.Append, c.Types.Append),
 	}
 }
 
@@ -94,28 +118,30 @@ func bodySettings(p *snapshot.Project) string {
 	return ""
 }
 
-// judgeTransform points at the plugin of the first service that has it.
-func judgeTransform(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
-	v, name := bundle.Verdict{}, requestTransformer
-	t := &s.Version.Transforms
-	signed := len(p.CallSigningKeys) > 0 && !t.Query.None()
-	switch {
-	case s.Place == bundle.TransformResponse && t.ResponseBody.None():
-		v.Reason, name = responseReason, responseTransformer
-	case s.Place == bundle.TransformResponse:
-		v.Reason, name = "response_bodies", responseTransformer
-	case signed:
-		v.Reason = "signed_query"
-	case !t.RequestBody.None():
-		v.Reason = "request_bodies"
+// judgeTransform points at our plugin's changes of the first environment that has some, or at the plugin of its
+// service that changes bodies.
+func judgeTransform(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	t, v := &s.Version.Transforms, bundle.Verdict{}
+	direction, bodies := "request", ""
+	if s.Place == bundle.TransformResponse {
+		v.Reason, direction = responseReason, "response"
 	}
-	for i, pl := range places(p) {
-		if pl.version.ID != s.Version.ID {
-			continue
+	switch {
+	case s.Place == bundle.TransformResponse && !t.ResponseBody.None():
+		v.Reason, bodies = "response_bodies", responseTransformer
+	case s.Place != bundle.TransformResponse && !t.RequestBody.None():
+		v.Reason, bodies = "request_bodies", requestTransformer
+	case s.Place != bundle.TransformResponse && t.Request.None() && t.ResponseBody.None():
+		direction = "query"
+	}
+	for _, pl := range layoutOf(b).byVersion[s.Version] {
+		if bodies == "" {
+			v.Target = bundle.At(gatewayFile, "/plugins/0/config/transforms/%s/%s", pl.environment.ID, direction)
+			return v
 		}
-		for n, plugin := range pluginsOf(p, pl) {
-			if plugin.Name == name {
-				v.Target = bundle.At(gatewayFile, "/services/%d/plugins/%d/config", i, n)
+		for n, plugin := range pluginsOf(b.Project, pl) {
+			if plugin.Name == bodies {
+				v.Target = bundle.At(gatewayFile, "/services/%d/plugins/%d/config", pl.index, n)
 				return v
 			}
 		}
@@ -130,7 +156,7 @@ func transformFates() []bundle.Fate {
 		{
 			Reason: "request_plugin",
 			Status: bundle.Exact,
-			How:    "plugin request-transformer of each service",
+			How:    "plugin postern-auth, `transforms`",
 			Note:   "Headers and queries of requests are changed in the same way before they reach the upstream.",
 		},
 		{
@@ -140,34 +166,31 @@ func transformFates() []bundle.Fate {
 				"bodies",
 			Note: "Headers and queries of requests are changed in the same way, and so are members of JSON objects " +
 				"and forms, but Kong writes these anew: in another order, numbers with 14 digits, of members with " +
-				"one name the last. At worst a longer number, such as a 64-bit id, reaches the upstream rounded. " +
+				"one name the last. At worst a longer number, such as a 64-bit id, reaches the upstream rounded and " +
+				"with an exponent: 9007199254740993 as 9.007199254741e+15. " +
 				"Kong also takes NaN, 0x10 and the like for JSON, and replaces a malformed multipart form by what is " +
-				"added to it; the hosted proxy leaves both alone. Some of this Kong answers 500.",
+				"added to it; the hosted proxy leaves both alone. Some of this Kong answers 500. Of two lines of " +
+				"Accept-Encoding, Content-Type, Range, Referer or User-Agent the upstream gets the second one twice, " +
+				"also of requests without a body, and an empty User-Agent reaches it.",
 			Remedy: "Have callers send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: "response_bodies",
 			Status: bundle.Approximate,
-			How:    "plugin response-transformer of each service",
+			How:    "plugin response-transformer of each service; plugin postern-auth, `transforms`, for headers",
 			Note: "Headers of responses are changed in the same way, and so are members of JSON objects, but Kong " +
 				"writes these anew: in another order, numbers with 14 digits. At worst a longer number, such as a " +
-				"64-bit id, reaches the caller rounded. A response whose JSON is neither an object nor an array is " +
+				"64-bit id, reaches the caller rounded and with an exponent: 9007199254740993 as " +
+				"9.007199254741e+15. Kong also takes NaN, 0x10 and raw tabs for JSON, which the hosted proxy leaves " +
+				"alone. A response whose JSON is neither an object nor an array is " +
 				"broken off by Kong, and passed on by the hosted proxy; one of more than 4 MiB is changed by Kong, " +
 				"and answered 502 response_too_large by the hosted proxy.",
 			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
 		},
 		{
-			Reason: "signed_query",
-			Status: bundle.Lossy,
-			How:    "plugin request-transformer of each service, behind the signature",
-			Note: "Headers and queries of requests are changed in the same way, but Kong signs a call before: the " +
-				"signature is for the query that the caller sent, and upstreams that verify it refuse the call.",
-			Remedy: "Have upstreams verify signatures without @query, or remove the changes to the query.",
-		},
-		{
 			Reason: responseReason,
 			Status: bundle.Exact,
-			How:    "plugin response-transformer of each service",
+			How:    "plugin postern-auth, `transforms`",
 			Note:   "The headers of responses are changed in the same way, also of those that refuse a call.",
 		},
 	}

@@ -165,6 +165,8 @@ func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
 		"key of a frozen user":          {http.StatusForbidden, string(policy.UserFrozen.Body()), false},
 		"refused path":                  {http.StatusBadRequest, string(policy.BadPath.Body()), false},
 		"upstream's 503":                {http.StatusServiceUnavailable, `{"message":"closed on Sundays"}`, true},
+		"upstream's own code":           {http.StatusForbidden, `{"message":"Ask.","code":"key_frozen"}`, true},
+		"upstream's 500 with a number":  {http.StatusInternalServerError, `{"request_id":"mine"}`, true},
 		"upstream's 404 of a like name": {http.StatusNotFound, `{"message":"gone","request_id":"mine"}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -310,6 +312,26 @@ func TestScriptsPassShellcheck(t *testing.T) {
 	for _, path := range []string{"testdata/runtime/standin", "../../tools/kong-docker"} {
 		if out, err := exec.Command(shellcheck, path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	}
+}
+
+// A probe that spends a counted call of the fallback owner is sent only where that is asked for.
+func TestVerify_counted(t *testing.T) {
+	good := faithful(t, "")
+	for flag, want := range map[string]int{"": 0, "--counted": 2} {
+		spent := 0
+		args := strings.Fields(flag)
+		code, out := replay(t, func(w http.ResponseWriter, r *http.Request) {
+			if len(r.Header["X-Api-Key"])+len(r.Header["Authorization"]) == 0 &&
+				strings.HasSuffix(r.URL.Path, "/2.0.0/prod/") {
+				spent++
+			}
+			good(w, r)
+		}, args...)
+		expect(t, code, 0, out, "0 different")
+		if spent != want || strings.Contains(out, "2 left out: they spend calls of the fallback owner") != (want == 0) {
+			t.Errorf("%q spends %d calls, want %d:\n%s", flag, spent, want, out)
 		}
 	}
 }

@@ -13,6 +13,18 @@ func SplitChange(entry string) (header, value string) {
 	return strings.TrimSpace(header), strings.TrimSpace(value)
 }
 
+// OneLine are the headers of which transforms leave at most one line: those that would add one join the values with
+// a comma. nginx's Lua sets one line only of them (ngx_http_lua_headers_in.c and ngx_http_lua_headers_out.c,
+// ngx_http_lua_set_handlers), and transforms may change them.
+var OneLine = []string{
+	"accept-encoding", "accept-ranges", "content-range", "content-type", "date", "depth", "destination", "etag",
+	"expires", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "last-modified",
+	"location", "overwrite", "range", "referer", "refresh", "user-agent",
+}
+
+// HasOneLine reports whether a header is one of OneLine. It ignores case.
+func HasOneLine(name string) bool { return isAmong(name, OneLine...) }
+
 // FixedRequestHeader reports whether transforms of requests must leave a header alone: it frames the
 // message, belongs to one connection, is a credential, or only the gateway may set it. Origin is one
 // since Kong's plugin cors reads it again when the response comes (kong/plugins/cors/handler.lua).
@@ -29,7 +41,7 @@ func FixedResponseHeader(name string) bool {
 	return IsFramingHeader(name) || IsLimitHeader(name) || inFamily(name, "access-control-") ||
 		inFamily(name, "x-kong-") || inFamily(name, "x-accel-") ||
 		isAmong(name, "connection", "keep-alive", "upgrade", "trailer", "proxy-connection", "content-type",
-			"content-encoding", "date", "server", "via", "vary", "www-authenticate", "retry-after", "x-pad")
+			"content-encoding", "date", "e-tag", "server", "via", "vary", "www-authenticate", "retry-after", "x-pad")
 }
 
 // IsCookieHeader reports whether a header carries cookies. Transforms may only remove these: the

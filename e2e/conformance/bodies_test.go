@@ -178,6 +178,11 @@ func declaredBodies(k string) []Case {
 		post("a long number", `{"gone":1,"id":1234567890123456789}`), post("NaN", `{"gone":1,"n":NaN}`),
 		post("hexadecimal", `{"gone":1,"n":0x10}`),
 	}
+	for digits := 15; digits <= 20; digits++ {
+		number := "12345678912345678912"[:digits]
+		requests = append(requests, post(fmt.Sprintf("%d digits", digits), `{"gone":1,"id":`+number+`}`),
+			post(fmt.Sprintf("%d digits with a fraction", digits), `{"gone":1,"id":0.`+number+`}`))
+	}
 	var answers []Case
 	for _, s := range slices.Concat(scripted.LongNumbers(), scripted.JSONScalars()) {
 		answers = append(answers, get("answer "+s.Name, prod+scripted.Path+s.Name, k))

@@ -18,6 +18,8 @@ func forwardingHeaders(keys map[string]sample.Plain) []Case {
 	return append(differs([]Case{
 		get("forwarded for with underscores", prod+"/x", k, "X_Forwarded_For: 1.2.3.4"),
 	}, ForwardedFor),
+		get("asked for Kong's timings", prod+"/x", k, "X-Kong-Request-Debug: *"),
+		get("asked for Kong's timings without a key", prod+"/x", "X-Kong-Request-Debug: *"),
 		get("forwarded for with one underscore", prod+"/x", k, "X-Forwarded_For: 1.2.3.4"),
 		get("forwarded for", prod+"/x", k, "X-Forwarded-For: 1.2.3.4"),
 		get("forwarded for list", prod+"/x", k, "X-Forwarded-For: 1.2.3.4, 5.6.7.8"),

@@ -95,7 +95,7 @@ func startKong(t *testing.T, export string, up *upstream, settings ...string) (*
 }
 
 var shippedSetting = regexp.MustCompile(
-	`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*|KONG_HEADERS|KONG_NGINX_(?:HTTP|PROXY)_[A-Z_]+): "(.*)"$`)
+	`(?m)^ +(KONG_[A-Z_]*LOG[A-Z_]*|KONG_HEADERS|KONG_REQUEST_DEBUG|KONG_NGINX_(?:HTTP|PROXY)_[A-Z_]+): "(.*)"$`)
 
 // shipped is what the exported compose file says of logs, which decides on what of
 // a call is kept, of the memory that calls are counted in, and of how nginx proxies.

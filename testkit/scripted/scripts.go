@@ -46,7 +46,8 @@ func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{
 		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies,
-		Fields, HopFields, Statuses, RepeatedFields, CrossOrigins, Transformed, JSONAnswers,
+		Fields, HopFields, Statuses, RepeatedFields, standard, CrossOrigins, Transformed,
+		JSONAnswers,
 		LongNumbers, JSONScalars,
 		NamedLengths, ProxyConnections, DescribedAbsences,
 		Framings, Trailers, UnannouncedTrailers, Surpluses, Truncations, BadChunks, BadLengths,

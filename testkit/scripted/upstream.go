@@ -9,6 +9,7 @@ package scripted
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -126,11 +127,12 @@ func (u *Upstream) record(r Request) {
 
 // serve answers the requests of one connection.
 func (u *Upstream) serve(conn net.Conn) {
-	in := bufio.NewReader(conn)
+	in := bufio.NewReaderSize(conn, 128<<10)
 	for {
 		if _, err := in.Peek(1); err != nil {
 			return
 		}
+		added := !hasCacheControl(in)
 		r, err := http.ReadRequest(in)
 		if err != nil {
 			rest := make([]byte, in.Buffered())
@@ -138,8 +140,24 @@ func (u *Upstream) serve(conn net.Conn) {
 			u.record(Request{Method: Unreadable, Body: err.Error() + ": " + string(rest)})
 			return
 		}
+		if added {
+			r.Header.Del("Cache-Control")
+		}
 		if !u.answer(conn, in, r) || r.Close {
 			return
+		}
+	}
+}
+
+// hasCacheControl reports whether the head that is read next has the field, which net/http adds to a request with
+// Pragma alone.
+func hasCacheControl(in *bufio.Reader) bool {
+	for n := 1; ; n = in.Buffered() + 1 {
+		_, err := in.Peek(n)
+		read, _ := in.Peek(in.Buffered())
+		head, _, whole := bytes.Cut(read, []byte("\r\n\r\n"))
+		if whole || err != nil {
+			return bytes.Contains(bytes.ToLower(head), []byte("\r\ncache-control:"))
 		}
 	}
 }

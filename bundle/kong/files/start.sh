@@ -312,26 +312,41 @@ answer() {
   fi
 }
 
+# The message of a JSON answer.
+message_of() {
+  printf '%s' "$1" | sed -n 's/.*"message":"\([^"\\]*\)".*/\1/p' | head -n 1
+}
+
+# Whether the plugin answers with the message. An upstream may have codes of the same names.
+is_own() {
+  [ -n "$1" ] && grep -qF "\"$1\"" plugins/kong/plugins/postern-auth/answers.lua
+}
+
 # Whose answer it is: "nothing", "refused" by the gateway, "ruled out" when it
 # refuses by a rule of the route, "no upstream" when it answers in the upstream's
-# place, or "upstream". Kong's own errors name their request_id.
+# place, or "upstream". Kong's own errors have its messages and a request_id.
 whose() {
-  case $1 in
+  message=$(message_of "$1")
+  case $1:$message in
     *"
-000") printf 'nothing' ;;
+000:"*) printf 'nothing' ;;
+    *'"request_id":"'*:'no Route matched with those values') printf 'refused' ;;
+    *'"request_id":"'*:'An invalid response was received from the upstream server' | \
+      *'"request_id":"'*:'The upstream server is '* | *'"request_id":"'*:'An unexpected error occurred' | \
+      *'"request_id":"'*:'name resolution failed' | *'"request_id":"'*:'failure to get a peer from '*)
+      printf 'no upstream'
+      ;;
+    *) is_own "$message" && whose_own "$1" || printf 'upstream' ;;
+  esac
+}
+
+# The same of an answer with a message of the plugin's.
+whose_own() {
+  case $1 in
     *'"code":"insufficient_scope"'* | *'"code":"not_in_group"'* | *'"code":"not_owner"'* | *'"code":"no_rule"'* | \
       *'"code":"ownership_unavailable"'*) printf 'ruled out' ;;
-    *'"code":"bad_path"'* | *'"code":"credentials_required"'* | *'"code":"invalid_key"'* | *'"code":"key_frozen"'* | \
-      *'"code":"invalid_token"'* | *'"code":"issuer_unavailable"'* | \
-      *'"code":"provider_unavailable"'* | *'"code":"provider_answer_invalid"'* | \
-      *'"code":"provider_token_unavailable"'* | *'"code":"client_frozen"'* | \
-      *'"code":"user_frozen"'* | *'"code":"wrong_tenant"'* | *'"code":"ip_denied"'* | *'"code":"rate_limited"'* | \
-      *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'* | *'no Route matched'*) printf 'refused' ;;
-    *'"request_id":"'*"
-5"?? | *'"code":"upstream_unreachable"'*"
-502" | *'"code":"upstream_credentials_missing"'*"
-503") printf 'no upstream' ;;
-    *) printf 'upstream' ;;
+    *'"code":"upstream_unreachable"'* | *'"code":"upstream_credentials_missing"'*) printf 'no upstream' ;;
+    *) printf 'refused' ;;
   esac
 }
 
@@ -480,7 +495,8 @@ settle() {
   while [ "$tries" -lt 30 ]; do
     case $2:$(whose "$got") in
       refused:refused) return ;;
-      refused:* | asked:refused) ;;
+      refused:*) ;;
+      asked:refused) is_unrouted "$got" || return 0 ;;
       *) return ;;
     esac
     tries=$((tries + 1))
@@ -489,11 +505,22 @@ settle() {
   done
 }
 
+# Whether the gateway has no route for a path that got this answer.
+is_unrouted() {
+  [ "$(message_of "$1")" = 'no Route matched with those values' ]
+}
+
+# The route asks for no credential: an upstream that is such a gateway too may.
 ask_upstream() {
   settle "$2" asked
   code=${got##*"
 "}
-  case $(whose "$got") in
+  whose=$(whose "$got")
+  case $whose:$got in
+    *'"code":"rate_limited"'* | *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'*) ;;
+    refused:* | 'ruled out':*) is_unrouted "$got" || whose=upstream ;;
+  esac
+  case $whose in
     upstream) printf 'ok    the upstream of %s answers: %s\n' "$1" "$code" ;;
     'no upstream') wrong "the upstream of $1 does not answer: the gateway says $code" ;;
     *) wrong "the upstream of $1 could not be asked: $code" ;;

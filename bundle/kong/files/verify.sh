@@ -7,10 +7,11 @@ set -eu
 
 base="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
 key=${POSTERN_KEY:-}
+counted=no
 
 usage() {
   cat <<'TEXT'
-usage: ./verify.sh [--key KEY | --key-file FILE] [BASE_URL]
+usage: ./verify.sh [--key KEY | --key-file FILE] [--counted] [BASE_URL]
 
 BASE_URL is where the gateway answers; the default is http://127.0.0.1 and the
 port in KONG_PROXY_PORT (8000). This export holds no keys, so that probes which
@@ -21,6 +22,9 @@ need one are left out unless you lend yours:
   --key KEY        the key itself, which other users of this machine see in ps
 
 A key in the environment variable POSTERN_KEY is used too.
+
+  --counted        also the probes that the gateway counts against limits as
+                   calls of the fallback owner, one for each of its addresses
 
 Exit status: 0 every answer is as recorded, 1 one differs or nothing answers,
 2 wrong usage.
@@ -57,6 +61,7 @@ while [ $# -gt 0 ]; do
       [ -n "$key" ] || wrong_usage "--key-file: the first line of $2 is empty"
       shift
       ;;
+    --counted) counted=yes ;;
     -h | --help)
       usage
       exit 0
@@ -115,16 +120,29 @@ headers() {
   esac
 }
 
+# Whether the body may be the gateway's own. An upstream can have codes of the same names; the
+# messages of the exported gateway stand in its plugin.
+is_own() {
+  case $got_code in
+    upstream_timeout | loop_detected) return 0 ;; # of the hosted gateway alone
+  esac
+  [ -r "$answers" ] || return 0
+  message=${body#*'"message":"'}
+  grep -qF "\"${message%%\"*}\"" "$answers"
+}
+
 equal=0
 different=0
 left_out=0
 too_far=0
+spared=0
 # Some answers depend on the caller's address.
 case $base in
   http://127.0.0.1 | http://127.0.0.1[:/]* | http://localhost | http://localhost[:/]* | http://\[::1\]*) nearby=yes ;;
   *) nearby=no ;;
 esac
 probes=$(dirname -- "$0")/probes.jsonl
+answers=$(dirname -- "$0")/../gateway/plugins/kong/plugins/postern-auth/answers.lua
 case $(cat -- "$probes") in
   *'/all/"'*) all_is_a_name=yes ;;
   *) all_is_a_name=no ;;
@@ -140,6 +158,12 @@ while IFS= read -r line; do
         too_far=$((too_far + 1))
         continue
       fi
+      ;;
+  esac
+  case $needs:$counted in
+    *counted:no)
+      spared=$((spared + 1))
+      continue
       ;;
   esac
   case $needs in
@@ -169,12 +193,18 @@ while IFS= read -r line; do
   if [ "$status" = 0 ]; then
     # Any answer of the upstream will do, and none that the gateway gives in its
     # place: a refusal, or a 5xx because the upstream does not answer. Kong's own
-    # errors name their request_id.
-    case "$got $got_code $body" in
+    # errors have its messages and a request_id.
+    own=$got_code
+    is_own || own=
+    case "$got $own $body" in
       000* | *' bad_path '* | *' credentials_required '* | *' invalid_key '* | *' key_frozen '* | *' user_frozen '* | \
         *' wrong_tenant '* | *' ip_denied '* | *' rate_limited '* | *' quota_exceeded '* | *' limits_unavailable '* | \
         *'no Route matched'* | *' upstream_unreachable '* | *' upstream_timeout '* | *' loop_detected '* | \
-        5??' '*'"request_id":"'*) wrong=yes ;;
+        5??' '*'"message":"An invalid response was received from the upstream server"'*'"request_id":"'* | \
+        5??' '*'"message":"The upstream server is '*'"request_id":"'* | \
+        5??' '*'"message":"An unexpected error occurred"'*'"request_id":"'* | \
+        5??' '*'"message":"name resolution failed"'*'"request_id":"'* | \
+        5??' '*'"message":"failure to get a peer from '*'"request_id":"'*) wrong=yes ;;
     esac
     case $got in
       5??) got_code=${got_code:-"of the gateway: the upstream does not answer"} ;;
@@ -193,4 +223,5 @@ while IFS= read -r line; do
 done <"$probes"
 printf '%d equal, %d different, %d left out for want of a key\n' "$equal" "$different" "$left_out"
 [ "$too_far" -eq 0 ] || printf '%d left out: they are for calls from the machine of the gateway\n' "$too_far"
+[ "$spared" -eq 0 ] || printf '%d left out: they spend calls of the fallback owner; --counted sends them\n' "$spared"
 [ "$different" -eq 0 ]

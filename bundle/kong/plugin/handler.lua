@@ -19,6 +19,7 @@ local paths = require "kong.plugins.postern-auth.paths"
 local rules = require "kong.plugins.postern-auth.rules"
 local signature = require "kong.plugins.postern-auth.signature"
 local tokens = require "kong.plugins.postern-auth.tokens"
+local transforms = require "kong.plugins.postern-auth.transforms"
 local upstream = require "kong.plugins.postern-auth.upstream"
 
 local PosternAuth = {
@@ -45,9 +46,9 @@ local UNKNOWN_ROUTE = { mode = "authenticate", takes = { api_key = true }, keyle
 -- away from a call with a valid key, and a header of the route's own from any. It
 -- reads that header from a copy made before the plugins ran, which the PDK gives no
 -- access to, so the copy is corrected. Where there is none (another Kong), such a
--- call is refused.
-local function protect_identity(lines, own)
-  local harmless = headers.harmless_connection(lines, own and own.names)
+-- call is refused. The same goes for headers that a transform may set.
+local function protect_identity(lines, own, changes)
+  local harmless = headers.harmless_connection(lines, own and own.names, changes and changes.names)
   if not harmless then
     return true
   end
@@ -121,7 +122,7 @@ end
 
 local FIELDS = {
   "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused", "realm", "introspection", "rules", "members", "openfga",
+  "refused", "realm", "introspection", "rules", "members", "openfga", "transforms",
 }
 
 -- Takes our fields out of a configuration of Kong's. On every call Kong walks through
@@ -160,6 +161,7 @@ local function state_of(config)
       },
       of_token = limits.of_call(settings, { owner = "" }),
       rules = {},
+      transforms = transforms.store(settings.transforms),
       members = settings.members or {},
       openfga = openfga.store(settings.openfga),
     }
@@ -319,9 +321,11 @@ function PosternAuth:access(config)
   if not clean(received, policy.takes.api_key, own) then
     return answers.refuse("too_many_headers")
   end
-  if not protect_identity(received["connection"], own) then
+  local changes = policy.transforms and state.transforms[policy.transforms]
+  if not protect_identity(received["connection"], own, changes) then
     return answers.refuse("malformed_connection")
   end
+  headers.complete(received)
   if hides_dot_segment() then
     return answers.refuse("bad_path")
   end
@@ -358,6 +362,9 @@ function PosternAuth:access(config)
   if refusal then
     return answers.refuse(refusal)
   end
+  if changes then -- before the call is signed
+    transforms.request(changes, received["connection"])
+  end
   if not let_through(whose, credentials, signer, policy.tag) then
     return answers.refuse("upstream_credentials_missing")
   end
@@ -367,20 +374,11 @@ end
 
 -- Kong puts what the upstream answers behind headers that are set in access, so
 -- where the caller stands is written here, over what the upstream sent.
-function PosternAuth:header_filter()
+function PosternAuth:header_filter(config)
   answers.refuse_interim()
   ownership.answered(ngx.ctx.postern_tracked)
-  local standing = ngx.ctx.postern_standing
-  if not standing then
-    return
-  end
-  for _, name in ipairs(limits.HEADERS) do
-    if standing[name] then
-      kong.response.set_header(name, standing[name])
-    else
-      kong.response.clear_header(name)
-    end
-  end
+  limits.tell(ngx.ctx.postern_standing)
+  transforms.response(state_of(config).transforms, state_of(config).routes)
 end
 
 

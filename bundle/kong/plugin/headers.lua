@@ -95,22 +95,35 @@ end
 
 -- Kong acts on the first Connection line only, and on every token in it. Returns one
 -- line for all of them without the tokens that must not be acted on, own among them: the
--- names, in lower case, of headers that the route sets. Returns nil where Kong may read
--- what came.
-function headers.harmless_connection(lines, own)
+-- names, in lower case, of headers that the route sets; changed those of transforms. Returns
+-- nil where Kong may read what came.
+function headers.harmless_connection(lines, own, changed)
   if lines == nil or lines == "close" or lines == "keep-alive" then
     return nil
   end
   local several = type(lines) == "table"
   local tokens, dropped = {}, false
   for token in (several and table.concat(lines, ",") or lines):gmatch("[^%s,]+") do
-    if is_kept(token, own) then
+    if is_kept(token, own) or (changed and changed[token:lower()]) then
       dropped = true
     else
       tokens[#tokens + 1] = token
     end
   end
   return (several or dropped) and table.concat(tokens, ", ") or nil
+end
+
+
+-- Adds Cache-Control to a call that has only its predecessor Pragma (RFC 9111, section 5.4),
+-- as the hosted gateway does before HTTP/2.
+function headers.complete(received)
+  local pragma = received["pragma"]
+  if type(pragma) == "table" then
+    pragma = pragma[1]
+  end
+  if pragma == "no-cache" and received["cache-control"] == nil and kong.request.get_http_version() < 2 then
+    kong.service.request.set_header("Cache-Control", "no-cache")
+  end
 end
 
 

@@ -278,10 +278,10 @@ end
 
 
 -- What headers_of can set. An upstream's own of these names would contradict it.
-limits.HEADERS = { "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset" }
+local HEADERS = { "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset" }
 for _, title in ipairs(TITLES) do
-  table.insert(limits.HEADERS, "X-RateLimit-Limit-" .. title)
-  table.insert(limits.HEADERS, "X-RateLimit-Remaining-" .. title)
+  table.insert(HEADERS, "X-RateLimit-Limit-" .. title)
+  table.insert(HEADERS, "X-RateLimit-Remaining-" .. title)
 end
 
 
@@ -333,6 +333,18 @@ function limits.count(plan, address)
   end
   headers["Retry-After"] = headers["RateLimit-Reset"]
   return headers, tightest.place <= INDEX.hour and "rate_limited" or "quota_exceeded"
+end
+
+
+-- Writes where the caller stands into the answer, over what the upstream sent.
+function limits.tell(standing)
+  for _, name in ipairs(standing and HEADERS or {}) do
+    if standing[name] then
+      kong.response.set_header(name, standing[name])
+    else
+      kong.response.clear_header(name)
+    end
+  end
 end
 
 

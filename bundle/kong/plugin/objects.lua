@@ -77,9 +77,6 @@ local function value_at(document, way)
     end
     value = inside
   end
-  if type(value) == "number" and value % 1 == 0 and math.abs(value) < 2 ^ 53 then
-    return ("%.0f"):format(value)
-  end
   return type(value) == "string" and #value <= MOST_OF_VALUE and value or nil
 end
 

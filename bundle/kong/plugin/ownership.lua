@@ -91,6 +91,26 @@ local function inflated(text)
 end
 
 
+-- JSON in which whole numbers are texts of the same digits, and other numbers true: those name
+-- nothing, although a reader makes 1000 of 1e3, and Lua rounds long ones.
+local function spelled(text)
+  local out, at = {}, 1
+  while at do
+    local from = text:find('"', at, true)
+    out[#out + 1] = text:sub(at, (from or 0) - 1):gsub("-?%d[%d.eE+-]*", function(number)
+      return number:find("^-?%d+$") and '"' .. number .. '"' or "true"
+    end)
+    local ends = from and text:find('["\\]', from + 1)
+    while ends and text:sub(ends, ends) == "\\" do
+      ends = text:find('["\\]', ends + 2)
+    end
+    out[#out + 1] = from and text:sub(from, ends) or nil
+    at = ends and ends + 1
+  end
+  return table.concat(out)
+end
+
+
 -- The object that the answer names; nil and the problem where it names none.
 local function remembered(tracked)
   if not reads(tracked) then
@@ -103,7 +123,7 @@ local function remembered(tracked)
   if problem then
     return nil, problem
   end
-  local document = json.value(text)
+  local document = json.value(text) ~= nil and json.value(spelled(text))
   if type(document) ~= "table" then
     return nil, "the answer is no JSON"
   end

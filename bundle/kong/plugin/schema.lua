@@ -96,6 +96,8 @@ local policy = {
     { prefix = { type = "string", required = false } },
     -- bytes of the bodies that request-transformer changes; without it, it changes none
     { body_limit = { type = "integer", required = false, gt = 0 } },
+    -- the id of the environment whose transforms apply
+    { transforms = { type = "string", required = false, match = "^[%w_]+$" } },
     -- the environment's id, which signatures of its calls have as their tag
     { tag = { type = "string", required = false, match = "^[%w_]+$" } },
     -- by the name of a header that calls carry to the upstream; the environment
@@ -259,6 +261,21 @@ local openfga = {
   },
 }
 
+-- Changes, each a name or a name and a value with a colon between them.
+local operations = {
+  type = "record",
+  required = false,
+  fields = {
+    { remove = texts }, { rename = texts }, { replace = texts }, { add = texts }, { append = texts },
+  },
+}
+
+-- Transforms of headers and queries.
+local changes = {
+  type = "record",
+  fields = { { request = operations }, { query = operations }, { response = operations } },
+}
+
 -- The groups of a user who owns keys, and those of them that they are an admin of. Keys of
 -- another tenant do not have them.
 local member = {
@@ -302,6 +319,8 @@ return {
           -- by the owner of keys
           { members = { type = "map", keys = { type = "string" }, values = member } },
           { openfga = openfga },
+          -- by the id of the environment
+          { transforms = { type = "map", keys = { type = "string" }, values = changes } },
           -- by the issuer of their tokens; for routes that take tokens
           { clients = { type = "map", keys = { type = "string" }, values = client } },
           -- of the project's API, which their tokens may name instead of the app client

@@ -60,8 +60,9 @@ local function call(route, lines, with, options)
   options = options or {}
   options.route, options.lines = route, lines
   local seen = strict.request(options)
-  handler:access(with or config())
-  handler:header_filter()
+  with = with or config()
+  handler:access(with)
+  handler:header_filter(with)
   return seen
 end
 
@@ -457,13 +458,20 @@ check("more headers than Kong can show are refused", function()
   refused(call("open", lines), 431, "too_many_headers")
 end)
 
+check("a call with Pragma alone gets Cache-Control", function()
+  equal(value(call("open", { { "Pragma", "no-cache" }, { "pragma", "x" } }), "Cache-Control"), "no-cache")
+  equal(value(call("open", { { "Pragma", "x" }, { "Pragma", "no-cache" } }), "Cache-Control"), nil)
+  equal(value(call("open", { { "Pragma", "no-cache" }, { "Cache-Control", "" } }), "Cache-Control"), "")
+  equal(value(call("open", { { "Pragma", "no-cache" } }, nil, { http_version = 2 }), "Cache-Control"), nil)
+end)
+
 check("an interim answer of an upstream becomes a 502, and nginx ends the connection", function()
   for _, status in ipairs({ 100, 102, 103, 199 }) do
     local seen = call("open", {}, nil, { status = status })
     equal(seen.ended, 501)
     equal(seen.exits, 0)
     _G.ngx.status = seen.ended
-    handler:header_filter()
+    handler:header_filter(config())
     equal(seen.status, 502)
     equal(seen.body, '{"message":"The upstream could not be reached.","code":"upstream_unreachable"}')
   end

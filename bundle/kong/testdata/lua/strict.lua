@@ -183,6 +183,17 @@ function strict.request(options)
       want(name, "string", "header")
       remove(name)
     end,
+    set_header = function(name, value)
+      want(name, "string", "header")
+      for _, line in ipairs(type(value) == "table" and value or { value }) do
+        want(line, "string", "value of " .. name)
+        seen.lines[#seen.lines + 1] = { name, line }
+      end
+    end,
+    set_raw_query = function(query)
+      want(query, "string", "query")
+      options.query = query
+    end,
     set_headers = function(headers)
       want(headers, "table", "headers")
       for name, value in pairs(headers) do
@@ -205,11 +216,12 @@ function strict.request(options)
           error("max_headers is out of range", 2)
         end
         local some = {}
-        for i = 1, math.min(most, #lines) do
-          some[i] = lines[i]
+        for i = 1, math.min(most, #seen.lines) do
+          some[i] = seen.lines[i]
         end
         return header_table(some)
       end,
+      get_http_version = function() return options.http_version or 1.1 end,
       get_method = function() return options.method or "GET" end,
       get_raw_query = function() return options.query or "" end,
       get_raw_path = function() return options.path or "/" end,
@@ -258,14 +270,28 @@ function strict.request(options)
       end,
     }),
     response = only("kong.response", {
+      get_headers = function(most)
+        want(most, "number", "max_headers")
+        local found = {}
+        for name, value in pairs(seen.answer) do
+          found[name:lower()] = value
+        end
+        return found
+      end,
       set_header = function(name, value)
         want(name, "string", "header")
-        want(value, "string", "value of " .. name)
+        for _, line in ipairs(type(value) == "table" and value or { value }) do
+          want(line, "string", "value of " .. name)
+        end
         seen.answer[name] = value
       end,
       clear_header = function(name)
         want(name, "string", "header")
-        seen.answer[name] = nil
+        for known in pairs(seen.answer) do
+          if known:lower() == name:lower() then
+            seen.answer[known] = nil
+          end
+        end
       end,
       exit = function(status, body, headers)
         want(status, "number", "code")
@@ -320,7 +346,7 @@ end
 -- The plugin's modules by the names that Kong has for them.
 for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks",
   "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "queue", "realm", "rules", "signature",
-  "templates", "tokens", "upstream", }) do
+  "templates", "tokens", "transforms", "upstream" }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 
