@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/handlers"
+	"postern/platform/config"
 )
 
 const (
@@ -14,9 +15,8 @@ const (
 	// answers 503.
 	staleAfter = 60 * time.Second
 
-	// lateAfter is the age at which /readyz of the gateway reports it: a few polls of the
-	// feed.
-	lateAfter = 5 * time.Second
+	// lateAfter is the age at which /readyz of the gateway reports it.
+	lateAfter = config.LeastStaleAfter
 
 	// pingWithin bounds /readyz, since probes have short timeouts.
 	pingWithin = 1500 * time.Millisecond

@@ -61,7 +61,7 @@ func TestReadinessOfAStaleGateway(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), "POSTERN_GATEWAY_STALE_AFTER=1s")
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), "POSTERN_GATEWAY_STALE_AFTER=5s")
 	proxy := newProxy(t, p.URL)
 	address := proxy.Project.Environments[0].URL + "/hello"
 	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)

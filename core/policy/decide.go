@@ -59,8 +59,8 @@ var (
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
 	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
 	BadRequest      = Denial{400, "bad_request", "The request target is not valid."}
-	BadPath         = Denial{400, "bad_path", "A dot segment of the path climbs above its root, or hides behind an " +
-		"encoded slash, a backslash, a semicolon or overlong UTF-8."}
+	BadPath         = Denial{400, "bad_path", "A dot segment leads above the root, or hides behind an encoded slash, " +
+		"backslash, semicolon or overlong UTF-8."}
 	MethodNotAllowed = Denial{405, "method_not_allowed", "This method is not forwarded."}
 	RequestTimeout   = Denial{408, "request_timeout", "The request body comes too slowly."}
 	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}

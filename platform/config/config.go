@@ -18,6 +18,9 @@ import (
 	"postern/platform/secrets"
 )
 
+// LeastStaleAfter is the least that --gateway-stale-after may be, besides 0: a few polls of the change feed.
+const LeastStaleAfter = 5 * time.Second
+
 // Config is every setting, parsed.
 type Config struct {
 	Roles               Roles
@@ -312,9 +315,9 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 	if c.Drain < 0 {
 		report("--drain", "%s is less than nothing; 0s takes no further calls", c.Drain)
 	}
-	if c.GatewayStaleAfter < 0 {
-		report("--gateway-stale-after", "%s is less than nothing; 0s means that the gateway stays ready",
-			c.GatewayStaleAfter)
+	if c.GatewayStaleAfter != 0 && c.GatewayStaleAfter < LeastStaleAfter {
+		report("--gateway-stale-after", "%s is too short: the state is up to a few polls old at any time; use at "+
+			"least %s, or 0s for never", c.GatewayStaleAfter, LeastStaleAfter)
 	}
 	if c.ShutdownTimeout < 0 {
 		report("--shutdown-timeout", "%s is less than nothing; 0s cuts calls off at once", c.ShutdownTimeout)

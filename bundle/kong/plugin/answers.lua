@@ -49,8 +49,7 @@ local ANSWERS = {
   too_many_headers = { 431, "This request has too many header lines." },
   bad_path = {
     400,
-    "A dot segment of the path climbs above its root, or hides behind an encoded slash, a backslash, a semicolon or "
-      .. "overlong UTF-8.",
+    "A dot segment leads above the root, or hides behind an encoded slash, backslash, semicolon or overlong UTF-8.",
   },
   bad_body = { 400, "A JSON body must be an object or an array." },
   body_too_large = { 413, "The request body is too large." },

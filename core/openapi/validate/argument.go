@@ -48,13 +48,11 @@ func unescapeArgument(value string) (plain string, broken bool) {
 // looseNames has the names of the document by what common parsers take for them, and by themselves.
 type looseNames map[string]string
 
-func (l looseNames) add(names ...string) {
-	for _, name := range names {
-		if loose := looseName(name); l[loose] != loose {
-			l[loose] = name
-		}
-		l[name] = name
+func (l looseNames) add(name, loose string) {
+	if l[loose] != loose {
+		l[loose] = name
 	}
+	l[name] = name
 }
 
 // of returns the name of the document that an upstream may find in the name of an argument; if there is none, the name
@@ -79,6 +77,9 @@ var underscores = strings.NewReplacer(".", "_", " ", "_")
 // stepsOfLoose are those of looseName, besides the bytes of the name.
 const stepsOfLoose = 5
 
+// bytesOfLoose is how many bytes of a name looseName reads in a step.
+const bytesOfLoose = 4
+
 // looseName returns what the least strict parsers make of a name. PHP drops spaces in front of it, ends it at NUL, and
 // takes a dot, a space and a bracket that is not closed for an underscore; ASP.NET ignores case; others drop control
 // characters and what is not UTF-8.
@@ -94,25 +95,34 @@ func looseName(name string) string {
 	if !strings.Contains(name, "]") {
 		name = strings.ReplaceAll(name, "[", "_")
 	}
-	return name
+	return strings.Clone(name) // without the capacity that Map leaves
 }
 
 // loosely returns the arguments of a query or a form as the least strict upstream reads them: a semicolon separates
 // them too, as in Rack and earlier versions of Python and Go, and names are those of the document that they are taken
-// for. differs is false if that is how they are read anyway.
-func (r *run) loosely(query string, names looseNames) (out []argument, differs bool) {
+// for. differs is false if that is how they are read anyway, or if there are more than most, which is a problem.
+func (r *run) loosely(query string, names looseNames, most int) (out []argument, differs bool) {
 	for pair := range strings.SplitSeq(query, "&") {
 		for one := range strings.SplitSeq(pair, ";") {
 			if !r.spend(1 + len(one)/bytesOfStep) {
+				return nil, false
+			}
+			if one == "" {
+				differs = differs || pair != ""
+				continue
+			}
+			if len(out) == most {
+				r.problem("must have at most %d arguments, also where a semicolon separates them", most)
+				return nil, false
+			}
+			if !r.work.take(valueMemory + 2*len(one)) {
 				return nil, false
 			}
 			read := readArgument(one)
 			name := names.of(read.name)
 			differs = differs || name != read.name || len(one) < len(pair)
 			read.name = name
-			if one != "" {
-				out = append(out, read)
-			}
+			out = append(out, read)
 		}
 	}
 	return out, differs

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"postern/core/openapi"
 )
 
 // arguments are those of a query.
@@ -48,12 +50,17 @@ func bracketed(parameters []parameter) (out map[string]bool) {
 	return out
 }
 
-// inQuery returns the names of the parameters in the query.
-func inQuery(parameters []parameter) looseNames {
+// inQuery returns the names of the parameters in the query. Operations share what it makes of a name.
+func (c *compiler) inQuery(parameters []parameter) looseNames {
 	out := looseNames{}
 	for i := range parameters {
 		if p := &parameters[i]; p.in == InQuery {
-			out.add(p.name)
+			loose, known := c.loose[p.name]
+			if !known && c.Spend(stepsOfLoose+len(p.name)/bytesOfLoose) && c.Take(openapi.Memory, int64(2*len(p.name))) {
+				loose = looseName(p.name)
+				c.loose[p.name] = loose
+			}
+			out.add(p.name, loose)
 		}
 	}
 	return out

@@ -43,6 +43,7 @@ type compiler struct {
 	pending  []referred
 	made     []*schema
 	patterns map[string]*pattern
+	loose    map[string]string // by the name of a parameter in the query
 	noted    map[Unchecked]bool
 	more     bool     // there is more to note than fits
 	scratch  []byte   // a canonical text
@@ -58,6 +59,7 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 		document: document,
 		schemas:  map[string]*schema{},
 		patterns: map[string]*pattern{},
+		loose:    map[string]string{},
 		noted:    map[Unchecked]bool{},
 		out:      &Validator{},
 	}
@@ -77,7 +79,7 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 	for _, op := range operations {
 		c.At = op.Name
 		op.parameters = slices.DeleteFunc(op.parameters, c.isObject)
-		op.bracketed, op.inQuery = bracketed(op.parameters), inQuery(op.parameters)
+		op.bracketed, op.inQuery = bracketed(op.parameters), c.inQuery(op.parameters)
 	}
 	c.At = ""
 	slices.SortFunc(c.out.unchecked, func(a, b Unchecked) int {

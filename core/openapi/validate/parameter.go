@@ -120,6 +120,7 @@ func (p *parameter) check(r *run, values []string) {
 		r.problem("is required")
 	case len(values) == 0:
 	case p.empty && len(values) == 1 && values[0] == "":
+	case p.json && !r.spend(stepsOfJSON*len(values[0])):
 	case p.json:
 		value, err := readJSON(r.work, []byte(values[0]))
 		switch {

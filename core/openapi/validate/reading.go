@@ -50,7 +50,7 @@ func (r *run) checkForm(s *schema, form []argument, text string, separator map[s
 	if len(r.problems) > 0 || !strings.Contains(text, ";") && !slices.ContainsFunc(form, isOther) {
 		return
 	}
-	if loose, differs := r.loosely(text, r.looseNamesOf(all)); differs {
+	if loose, differs := r.loosely(text, r.looseNamesOf(all), maxForm); differs {
 		r.checkArguments(s, all, loose, separator)
 	}
 }
@@ -63,7 +63,7 @@ func (r *run) looseNamesOf(all []*schema) looseNames {
 			if !r.spend(stepsOfLoose + len(name)/bytesOfStep) {
 				return nil
 			}
-			out.add(name)
+			out.add(name, looseName(name))
 		}
 	}
 	return out
@@ -128,11 +128,14 @@ func (r *run) combinedIn(of []*schema) []*schema {
 	return out
 }
 
+// comparedInStep is how many schemas a search compares in a step.
+const comparedInStep = 200
+
 // property returns the schemas of a member, those of additional members if none describes it.
 func (r *run) property(all []*schema, name string) (found []*schema, described bool) {
 	r.spend(len(all))
 	add := func(one *schema) {
-		if !slices.Contains(found, one) {
+		if r.spend(1+len(found)/comparedInStep) && !slices.Contains(found, one) {
 			found = append(found, one)
 		}
 	}
@@ -259,7 +262,7 @@ func (b *reading) plain(values []string, of []*schema, may kinds) any {
 // asJSON returns a list or an object that is written as JSON, where one is expected.
 func (b *reading) asJSON(text string, of []*schema, may kinds) (any, bool) {
 	if len(of) == 0 || may&(kindArray|kindObject) == 0 || text == "" || text[0] != '{' && text[0] != '[' ||
-		!b.spend(len(text)) {
+		!b.spend(stepsOfJSON*len(text)) {
 		return nil, false
 	}
 	value, err := readJSON(b.work, []byte(text))

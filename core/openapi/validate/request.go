@@ -152,7 +152,7 @@ func (m Match) checkQuery(r *run, query string) {
 	}
 	pairs, _ := readArguments(query, len(query))
 	m.checkArguments(r, pairs)
-	if loose, differs := r.loosely(query, m.inQuery); differs && len(r.problems) == 0 {
+	if loose, differs := r.loosely(query, m.inQuery, len(query)); differs && len(r.problems) == 0 {
 		m.checkArguments(r, loose)
 	}
 }
