@@ -56,7 +56,8 @@ func (c *compiler) inQuery(parameters []parameter) looseNames {
 	for i := range parameters {
 		if p := &parameters[i]; p.in == InQuery {
 			loose, known := c.loose[p.name]
-			if !known && c.Spend(stepsOfLoose+len(p.name)/bytesOfLoose) && c.Take(openapi.Memory, int64(2*len(p.name))) {
+			if !known && c.Spend(stepsOfLoose+len(p.name)/bytesOfLoose) &&
+				c.Take(openapi.Memory, int64(2*len(p.name))) {
 				loose = looseName(p.name)
 				c.loose[p.name] = loose
 			}

@@ -28,7 +28,7 @@ func TestBudget_readings(t *testing.T) {
 		"many patterns for one name": {
 			document: operation("3.1.0", `"/o":{"put":{"requestBody":{"content":{"application/x-www-form-urlencoded":`+
 				`{"schema":{"patternProperties":{`+patterns(8000)+`}}}}}}}`),
-			form:  arguments(8, "m%d=1&"),
+			form:  arguments(12, "m%d=1&"),
 			least: stopped,
 		},
 		"arguments between semicolons": {
