@@ -257,6 +257,11 @@ func wrongOrigin(origin string) string {
 	if strings.HasPrefix(u.Host, "[") {
 		return "Kong cannot compare origins with IPv6 addresses: give the page a host name, and name that."
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "The port of an origin is a number from 1 to 65535."
+		}
+	}
 	plain := cmp.Or(originOf(u), appOriginOf(u))
 	switch {
 	case plain == "":
@@ -277,6 +282,7 @@ var (
 // otherSchemes have pages of the origin null, or none at all (HTML, "origin"; URL, "origin").
 var otherSchemes = []string{
 	"http", "https", "file", "data", "blob", "about", "javascript", "ftp", "ws", "wss", "mailto", "view-source",
+	"filesystem", "vbscript",
 }
 
 // appOriginOf returns the origin of an address of an app or of an extension, "" for any other.
