@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/handlers"
+	"postern/models"
 	"postern/platform/config"
 )
 
@@ -34,6 +35,9 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 	ctx, stop := context.WithTimeout(ctx, pingWithin)
 	defer stop()
 	if err := a.state.db.Ping(ctx); err != nil {
+		if errors.Is(err, models.ErrUnwritable) {
+			return a.degraded("the database's disk cannot be written"), err
+		}
 		return a.degraded("the database does not answer"), fmt.Errorf("the database does not answer: %w", err)
 	}
 	if age := a.feed.Age(); a.Config.Roles.Serve() && age > staleAfter {

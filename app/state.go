@@ -90,7 +90,7 @@ func refuseEmptied(c config.Config) error {
 		return nil //nolint:nilerr // nothing was stored here yet
 	}
 	return fmt.Errorf("%s is empty, and %s belongs to a database that was in use: put a backup in its place with "+
-		"`postern restore`, or delete the empty file to begin anew", c.SQLitePath(), c.SecretsKeyFile())
+		"`postern restore`, or delete the empty file to start over", c.SQLitePath(), c.SecretsKeyFile())
 }
 
 func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {

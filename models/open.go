@@ -245,6 +245,9 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return pools
 }
 
+// ErrUnwritable means that SQLite's disk cannot be written.
+var ErrUnwritable = errors.New("the database's disk cannot be written")
+
 // Ping returns an error, one that Unavailable recognizes, if the database does not answer, or if the last change found
 // that SQLite's disk cannot be written and it still can't.
 func (d *DB) Ping(ctx context.Context) error {
@@ -256,7 +259,7 @@ func (d *DB) Ping(ctx context.Context) error {
 	}
 	err := d.write.WithContext(ctx).Exec("UPDATE schema_compatibility SET version = version").Error
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnwritable, err)
 	}
 	d.unwritable.Store(false)
 	return nil

@@ -76,7 +76,7 @@ func TestPing_unwritable(t *testing.T) {
 		if err := insert(); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("a change on a read-only disk: %v, want 503", err)
 		}
-		if err := db.Ping(t.Context()); !models.Unavailable(err) {
+		if err := db.Ping(t.Context()); !models.Unavailable(err) || !errors.Is(err, models.ErrUnwritable) {
 			t.Errorf("a disk that is read-only: %v", err)
 		}
 		writable(true)

@@ -31,7 +31,9 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	defer span.End()
 	for attempt := 1; ; attempt++ {
 		err := d.writeOnce(ctx, fn)
-		d.unwritable.Store(storageFailed(err))
+		if storageFailed(err) {
+			d.unwritable.Store(true) // until Ping can write; a change may fail, or write nothing, for other reasons
+		}
 		if attempt == writeAttempts || !worthRepeating(err) || ctx.Err() != nil {
 			traceOutcome(span, err)
 			return asFault(err)

@@ -99,7 +99,7 @@ func (r *run) check(s *schema, value any) bool {
 	kind := kindOf(value)
 	if s.kinds != 0 && s.kinds&kind == 0 {
 		if r.quiet > 0 {
-			return false // before a text is made that nobody reads
+			return false // before a text is made that is not read
 		}
 		return r.problem("must be %s", s.kinds.names())
 	}

@@ -8,7 +8,7 @@ import (
 	"postern/core/openapi/validate"
 )
 
-// Numbers count as they are written, in the document and in the call, however large, small or precise they are. Of the
+// Numbers of the document and of the call are compared exactly, however large, small or precise they are. Of the
 // last rows, the first ones are bignum and float-overflow of the JSON Schema test suite, which are optional there.
 func TestBody_numbers(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestBody_numbers(t *testing.T) {
 	}
 }
 
-// Numbers in parameters count as they are written too, and so do those of YAML.
+// Numbers in parameters and in YAML are compared exactly too.
 func TestHead_numbers(t *testing.T) {
 	t.Parallel()
 	document := "openapi: 3.1.0\ninfo: {title: t, version: '1'}\npaths:\n  /o:\n    get:\n      parameters:\n" +
