@@ -92,7 +92,7 @@ func requestFates() []bundle.Fate {
 				"routes by path."},
 		{Reason: "fields_refused_twice", Status: bundle.Approximate, How: "nginx answers 400",
 			Note: "A request with two lines of Authorization, Content-Range, If-Match, If-Modified-Since, " +
-				"If-None-Match, If-Range or If-Unmodified-Since gets 400 from Kong, with a page of Kong, and " +
+				"If-None-Match, If-Range or If-Unmodified-Since gets 400 from Kong with a page of HTML, and is " +
 				"forwarded by the hosted proxy. At worst a caller that sends a list of entity tags in two lines of " +
 				"If-Match or If-None-Match, which is proper HTTP, is always refused.",
 			Remedy: "Have callers send the list in one line, with commas."},

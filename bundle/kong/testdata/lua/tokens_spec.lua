@@ -185,7 +185,8 @@ check("issuers that cannot be trusted", function()
     '{"issuer":"https://id.example","jwks_uri":"@/keys"}', '{"issuer":"@","jwks_uri":"http://liar/keys"}',
     '{"issuer":"@","jwks_uri":"https://127.0.0.1:8001/keys"}', '{"issuer":"@"}', '["@"]', "none",
     '{"issuer":"@","jwks_uri":"https://other.example/keys","jwks_uri":"@/keys"}', '{"issuer":"@", "JWKS_URI":"@/keys"}',
-    '{"issuer":"https://id.example","issuer":"@","jwks_uri":"@/keys"}', '{"x":{"y":1,"y":2},"issuer":"@","jwks_uri":"@/keys"}',
+    '{"issuer":"https://id.example","issuer":"@","jwks_uri":"@/keys"}',
+    '{"x":{"y":1,"y":2},"issuer":"@","jwks_uri":"@/keys"}',
   }) do
     equal(keys_of(document), "issuer_unavailable", document)
   end

@@ -42,7 +42,8 @@ end)
 
 check("each operation looks at what those before it left", function()
   local ops = {
-    remove = { "X-Gone" }, rename = { "X-Old:X-New" }, replace = { "X-New:r", "X-Old:r" }, add = { "X-Gone:a", "X-Old:a" },
+    remove = { "X-Gone" }, rename = { "X-Old:X-New" },
+    replace = { "X-New:r", "X-Old:r" }, add = { "X-Gone:a", "X-Old:a" },
     append = { "X-New:l" },
   }
   equal(request(ops, { { "X-Gone", "1" }, { "X-Old", "2" }, { "X-New", "3" }, { "X-Other", "4" } }),
@@ -76,7 +77,8 @@ end)
 
 check("queries", function()
   local ops = transforms.store({ env = { query = {
-    remove = { "gone" }, rename = { "old:new" }, replace = { "known:r&s" }, add = { "added: a +" }, append = { "flag:1" },
+    remove = { "gone" }, rename = { "old:new" }, replace = { "known:r&s" }, add = { "added: a +" },
+    append = { "flag:1" },
   } } }).env.query
   equal(transforms.query(ops, ""), "added=a%20%2B&flag=1")
   equal(transforms.query(ops, "gone=1&&=x&z&old=%41+&new=2&known=%zz&flag"),
