@@ -147,7 +147,7 @@ http {
     location / {
       set $upstream "";
       access_by_lua_block { require("shim").access(require("exported")) }
-      header_filter_by_lua_block { require("shim").header_filter() }
+      header_filter_by_lua_block { require("shim").header_filter(require("exported")) }
       proxy_http_version 1.1;
       proxy_set_header Connection keep-alive;
       proxy_pass $upstream$is_args$args;

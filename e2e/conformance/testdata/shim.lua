@@ -86,9 +86,9 @@ function shim.access(exported)
   clear_hop_by_hop()
 end
 
-function shim.header_filter()
+function shim.header_filter(exported)
   if ngx.ctx.route then
-    require("kong.plugins.postern-auth.handler"):header_filter()
+    require("kong.plugins.postern-auth.handler"):header_filter(exported.config)
   end
 end
 
