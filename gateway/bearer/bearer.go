@@ -60,42 +60,66 @@ func (v *Verifier) Verify(
 ) policy.Denial {
 	parts := compacts.Get().(*compact)
 	defer parts.release()
-	if !parts.parse(token) {
+	if !parts.take(token) {
 		return policy.InvalidToken
 	}
-	head, cached, ok := v.headers.read(parts.headerText)
-	if !ok || !head.isAcceptable() {
-		return policy.InvalidToken
-	}
-	claims, ok := readClaims(parts.payload, from.Own != nil && head.typ == accessToken)
+	parts.known = v.known.find(&parts.sum, now)
+	says, ok := v.read(parts, from.Own != nil)
 	if !ok {
 		return policy.InvalidToken
 	}
-	if client := ownClient(from.Own, &claims); client != nil {
-		key := v.ownKey(client, &head, now)
-		if key == nil || !claims.validAt(now) || !v.known.signed(parts, key, head.algorithm, now) {
+	if client := ownClient(from.Own, &says.claims); client != nil {
+		key := v.ownKey(client, &says.head, now)
+		if key == nil || !says.claims.validAt(now) || !v.signed(parts, says, key, now) {
 			return policy.InvalidToken
 		}
-		if !cached {
-			v.headers.add(parts.headerText, head)
-		}
-		return claims.fillOwn(client, from.Audience, now, into)
+		return says.fillOwn(client, from.Audience, now, into)
 	}
-	issuer := claims.issuer(from.Named)
-	if issuer == nil || !claims.validAt(now) {
+	issuer := says.claims.issuer(from.Named)
+	if issuer == nil || !says.claims.validAt(now) {
 		return policy.InvalidToken
 	}
-	keys, denial := v.set(issuer, now).find(ctx, head.keyID, head.algorithm, now)
+	keys, denial := v.set(issuer, now).find(ctx, says.head.keyID, says.head.algorithm, now)
 	if denial != (policy.Denial{}) {
 		return denial
 	}
-	if !slices.ContainsFunc(keys, func(k *publicKey) bool { return v.known.signed(parts, k, head.algorithm, now) }) {
+	if !slices.ContainsFunc(keys, func(k *publicKey) bool { return v.signed(parts, says, k, now) }) {
 		return policy.InvalidToken
 	}
-	if !cached {
-		v.headers.add(parts.headerText, head)
+	says.fill(issuer, into)
+	return policy.Denial{}
+}
+
+// read returns what the token says, and false if it says nothing that could be accepted. withOwn: it may be one of an
+// app client.
+func (v *Verifier) read(parts *compact, withOwn bool) (*reading, bool) {
+	if parts.known != nil {
+		says := parts.known.says
+		if says != nil && says.mayBeOurs == (withOwn && says.head.typ == accessToken) {
+			return says, true
+		}
 	}
-	return claims.fill(issuer, into)
+	if !parts.parse() {
+		return nil, false
+	}
+	head, ok := v.headers.read(parts.headerText)
+	if !ok || !head.isAcceptable() {
+		return nil, false
+	}
+	return readPayload(parts.payload, head, withOwn && head.typ == accessToken)
+}
+
+// signed reports whether the key has signed the token, by an earlier verdict where there is one.
+func (v *Verifier) signed(parts *compact, says *reading, by *publicKey, now time.Time) bool {
+	if parts.known != nil && parts.known.key == by {
+		return true
+	}
+	if !parts.parse() || !by.verify(says.head.algorithm, parts.signed, parts.signature) {
+		return false
+	}
+	v.headers.add(parts.headerText, says.head)
+	v.known.keep(parts, says, by, now)
+	return true
 }
 
 // isAcceptable reports whether the header is that of a token for an API. Other kinds

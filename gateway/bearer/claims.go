@@ -101,19 +101,36 @@ const latestEnd = 1 << 40
 // end returns the token's exp. validAt has checked that there is one.
 func (c *claims) end() time.Time { return time.Unix(int64(min(*c.Expires, latestEnd)), 0).UTC() }
 
-// fill sets into to the claims. It refuses a subject or scopes that cannot be sent to
-// the upstream in a header; see policy.IsSubject.
-func (c *claims) fill(issuer *snapshot.TokenIssuer, into *policy.Token) policy.Denial {
-	scopes, ok := policy.ReadScopes(append(slices.Clip(c.Scope), c.Scopes...)...)
-	if !ok || !policy.IsSubject(c.Subject) {
-		return policy.InvalidToken
+// reading is what a token says. Calls share it, so nothing in it changes.
+type reading struct {
+	head      header
+	claims    claims
+	mayBeOurs bool     // see readClaims
+	scopes    []string // of scope and scp
+}
+
+// readPayload returns what a token with that header and payload says. It returns false for one that can't be read, or
+// whose subject or scopes cannot be sent to the upstream in a header; see policy.IsSubject.
+func readPayload(payload []byte, head header, mayBeOurs bool) (*reading, bool) {
+	out := &reading{head: head, mayBeOurs: mayBeOurs}
+	var ok bool
+	if out.claims, ok = readClaims(payload, mayBeOurs); !ok || !policy.IsSubject(out.claims.Subject) {
+		return nil, false
 	}
+	if own := out.claims.own; own != nil {
+		own.Groups = policy.ListedGroups(own.Groups)
+	}
+	out.scopes, ok = policy.ReadScopes(append(slices.Clip(out.claims.Scope), out.claims.Scopes...)...)
+	return out, ok
+}
+
+// fill sets into to the claims.
+func (r *reading) fill(issuer *snapshot.TokenIssuer, into *policy.Token) {
 	*into = policy.Token{
 		Issuer:  issuer.Issuer,
-		Subject: c.Subject,
-		Scopes:  scopes,
+		Subject: r.claims.Subject,
+		Scopes:  r.scopes,
 		Tenant:  issuer.Tenant,
-		Expires: c.end().Add(leeway),
+		Expires: r.claims.end().Add(leeway),
 	}
-	return policy.Denial{}
 }

@@ -1,7 +1,10 @@
 package bearer
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,11 +25,14 @@ type header struct {
 	typ       string // media type in lower case, without application/; "" for none
 }
 
-// compact is a parsed token in the compact form (RFC 7515, 7.1). Its slices share
-// buffer.
+// compact is a token in the compact form (RFC 7515, 7.1). Its slices share buffer.
 type compact struct {
-	headerText string // encoded
-	token      []byte // as it was sent
+	token []byte            // as it was sent
+	sum   [sha256.Size]byte // of token
+	known *verdict          // on it, nil if there is none
+
+	// What parse sets.
+	headerText []byte // encoded
 	signed     []byte // header and payload, encoded: the input of the signature
 	payload    []byte
 	signature  []byte
@@ -37,7 +43,7 @@ var compacts = sync.Pool{New: func() any { return new(compact) }}
 
 // release erases the token and returns c to the pool.
 func (c *compact) release() {
-	clear(c.buffer[:cap(c.buffer)])
+	clear(c.buffer[:min(cap(c.buffer), 2*len(c.token))])
 	*c = compact{buffer: c.buffer[:0]}
 	compacts.Put(c)
 }
@@ -46,39 +52,48 @@ func (c *compact) release() {
 // has only one spelling.
 var encoding = base64.RawURLEncoding.Strict()
 
-// parse splits a token and decodes its payload and signature. It reports whether the
-// token is well-formed; it does not look into the header.
-func (c *compact) parse(token string) bool {
+// take sets c to a token. It reports whether its length is one that tokens have.
+func (c *compact) take(token string) bool {
 	if len(token) > maxToken {
 		return false
 	}
-	head, rest, ok := strings.Cut(token, ".")
-	payload, signature, more := strings.Cut(rest, ".")
-	if !ok || !more || head == "" || payload == "" || signature == "" || strings.ContainsAny(token, "\r\n") ||
-		strings.Contains(signature, ".") {
+	// With room for what parse adds, so that the token is in no other buffer than the one that is erased.
+	c.buffer = append(slices.Grow(c.buffer, 2*len(token)), token...)
+	c.token = c.buffer
+	c.sum = sha256.Sum256(c.token)
+	return true
+}
+
+// parse splits the token and decodes its payload and signature, once. It reports whether the token is well-formed; it
+// does not look into the header.
+func (c *compact) parse() bool {
+	if c.signature != nil {
+		return true
+	}
+	head, rest, ok := bytes.Cut(c.token, []byte("."))
+	payload, signature, more := bytes.Cut(rest, []byte("."))
+	if !ok || !more || len(head) == 0 || len(payload) == 0 || len(signature) == 0 ||
+		bytes.ContainsAny(c.token, "\r\n") || bytes.Contains(signature, []byte(".")) {
 		return false // encoding/base64 would skip line breaks
 	}
-	c.headerText = head
-	c.buffer = append(c.buffer[:0], token...)
-	tokenEnd := len(c.buffer)
+	begin := len(c.buffer)
 	var err error
-	if c.buffer, err = encoding.AppendDecode(c.buffer, []byte(payload)); err != nil {
+	if c.buffer, err = encoding.AppendDecode(c.buffer, payload); err != nil {
 		return false
 	}
-	payloadEnd := len(c.buffer)
-	if c.buffer, err = encoding.AppendDecode(c.buffer, []byte(signature)); err != nil {
+	end := len(c.buffer)
+	if c.buffer, err = encoding.AppendDecode(c.buffer, signature); err != nil {
 		return false
 	}
-	c.token = c.buffer[:tokenEnd]
+	c.headerText = head
 	c.signed = c.token[:len(head)+1+len(payload)]
-	c.payload = c.buffer[tokenEnd:payloadEnd]
-	c.signature = c.buffer[payloadEnd:]
+	c.payload, c.signature = c.buffer[begin:end], c.buffer[end:]
 	return true
 }
 
 // readHeader decodes a header. It returns false if the header is malformed or requires
 // an extension, of which none is implemented (RFC 7515, 4.1.11; RFC 7797).
-func readHeader(text string) (header, bool) {
+func readHeader(text []byte) (header, bool) {
 	var doc struct {
 		Algorithm string          `json:"alg"`
 		KeyID     string          `json:"kid"`
@@ -86,7 +101,7 @@ func readHeader(text string) (header, bool) {
 		Critical  json.RawMessage `json:"crit"`
 		Encoded   json.RawMessage `json:"b64"`
 	}
-	decoded, err := encoding.DecodeString(text)
+	decoded, err := encoding.AppendDecode(nil, text)
 	if err != nil || exactjson.Unmarshal(decoded, &doc) != nil || doc.Critical != nil || doc.Encoded != nil {
 		return header{}, false
 	}
@@ -108,26 +123,24 @@ type headerCache struct {
 
 const maxHeaders = 1000
 
-// read returns the header that text encodes, whether it was cached, and whether it is
-// well-formed.
-func (h *headerCache) read(text string) (out header, cached, ok bool) {
+// read returns the header that text encodes, and whether it is well-formed.
+func (h *headerCache) read(text []byte) (header, bool) {
 	h.mu.RLock()
-	out, cached = h.byText[text]
+	out, cached := h.byText[string(text)]
 	h.mu.RUnlock()
 	if cached {
-		return out, true, true
+		return out, true
 	}
-	out, ok = readHeader(text)
-	return out, false, ok
+	return readHeader(text)
 }
 
 // add caches a header. Its token must be verified: otherwise callers could fill the
 // cache with invented headers.
-func (h *headerCache) add(text string, one header) {
+func (h *headerCache) add(text []byte, one header) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.byText == nil || len(h.byText) >= maxHeaders {
 		h.byText = map[string]header{}
 	}
-	h.byText[strings.Clone(text)] = one
+	h.byText[string(text)] = one
 }

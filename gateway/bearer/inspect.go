@@ -143,7 +143,7 @@ func inspectToken(
 	report *diagnosis.Report, token string, issuer snapshot.TokenIssuer, keys []*publicKey, now time.Time,
 ) {
 	var parts compact
-	if len(token) > maxToken || !parts.parse(token) {
+	if !parts.take(token) || !parts.parse() {
 		report.Fail(stepToken, "This is no JSON Web Token in the compact form: three parts in base64url, separated by "+
 			"dots, of at most %d bytes. An opaque token is checked by introspection.", maxToken)
 		return

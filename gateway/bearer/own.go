@@ -84,10 +84,10 @@ func (v *Verifier) parseOwnKey(jwk string) *publicKey {
 // fillOwn sets into to the claims of an app client's token, whose signature has been
 // verified. Its aud names the app client, for all projects of the tenant, or the audience
 // of the project's API. Its exp has no leeway: our own clock wrote it.
-func (c *claims) fillOwn(
+func (r *reading) fillOwn(
 	client *snapshot.AppClient, audience string, now time.Time, into *policy.Token,
 ) policy.Denial {
-	own := c.own
+	c, own := &r.claims, r.claims.own
 	switch {
 	case own == nil,
 		!slices.Contains(c.Audience, client.ID) && (audience == "" || !slices.Contains(c.Audience, audience)),
@@ -96,16 +96,14 @@ func (c *claims) fillOwn(
 		*c.Expires <= float64(now.Unix()):
 		return policy.InvalidToken
 	}
-	if denial := c.fill(&snapshot.TokenIssuer{Issuer: client.Issuer}, into); denial != (policy.Denial{}) {
-		return denial
-	}
+	r.fill(&snapshot.TokenIssuer{Issuer: client.Issuer}, into)
 	into.Expires = c.end()
 	into.Hosted = policy.Hosted{
 		Client:   client.ID,
 		ID:       own.ID,
 		Session:  own.Session,
 		Provider: own.Provider,
-		Groups:   policy.ListedGroups(own.Groups),
+		Groups:   own.Groups,
 		Carries:  own.Carries,
 		Sealed:   own.Sealed,
 

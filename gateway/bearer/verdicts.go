@@ -11,12 +11,16 @@ import (
 // the promise of a revocation by much.
 const verdictLife = time.Minute
 
-// verdictSlots bounds the verdicts, in 2 MB. A gateway that gets more tokens in a minute verifies some of them again.
-const verdictSlots = 1 << 15
+// verdictSlots bounds the verdicts. A gateway that gets more tokens in a minute verifies some of them again.
+const verdictSlots = 1 << 14
 
-// verdicts remembers which signatures were valid: to verify one takes longer than everything else about a call. It says
-// nothing about claims, users and sessions, which are judged on every call. A slot has the last verdict that fell into
-// it. It is safe for concurrent use.
+// maxKept bounds the payload, in bytes, whose reading is kept with the verdict: all of them take at most 50 MB. A longer
+// one is read on every call.
+const maxKept = 2 << 10
+
+// verdicts remembers which signatures were valid, and what their tokens say: to verify and read one takes longer than
+// everything else about a call. The claims, users and sessions are judged on every call. A slot has the last verdict
+// that fell into it. It is safe for concurrent use.
 type verdicts struct {
 	slots []atomic.Pointer[verdict]
 }
@@ -25,6 +29,7 @@ type verdicts struct {
 type verdict struct {
 	token [sha256.Size]byte // SHA-256 of its compact form
 	key   *publicKey        // of the very set that has it: keys that were fetched again have verdicts of their own
+	says  *reading          // nil: too long to be kept
 	until time.Time
 }
 
@@ -34,20 +39,23 @@ func (v *verdicts) slot(token *[sha256.Size]byte) *atomic.Pointer[verdict] {
 	return &v.slots[binary.LittleEndian.Uint64(token[:])%verdictSlots]
 }
 
-// signed reports whether the key has signed the token, by an earlier verdict where there is one. Only valid signatures
-// are kept: invented tokens displace nothing.
-func (v *verdicts) signed(parts *compact, by *publicKey, algorithm string, now time.Time) bool {
-	sum := sha256.Sum256(parts.token)
-	at := v.slot(&sum)
-	if known := at.Load(); known != nil && known.key == by && known.token == sum {
-		// A clock that was set back must not prolong it.
-		if left := known.until.Sub(now); left > 0 && left <= verdictLife {
-			return true
-		}
+// find returns the verdict on the token with that SHA-256, nil if there is none or its time is over.
+func (v *verdicts) find(token *[sha256.Size]byte, now time.Time) *verdict {
+	known := v.slot(token).Load()
+	if known == nil || known.token != *token {
+		return nil
 	}
-	if !by.verify(algorithm, parts.signed, parts.signature) {
-		return false
+	// A clock that was set back must not prolong it.
+	if left := known.until.Sub(now); left <= 0 || left > verdictLife {
+		return nil
 	}
-	at.Store(&verdict{token: sum, key: by, until: now.Add(verdictLife)})
-	return true
+	return known
+}
+
+// keep remembers that the key has signed the token. Only valid signatures are kept: invented tokens displace nothing.
+func (v *verdicts) keep(parts *compact, says *reading, by *publicKey, now time.Time) {
+	if len(parts.payload) > maxKept {
+		says = nil
+	}
+	v.slot(&parts.sum).Store(&verdict{token: parts.sum, key: by, says: says, until: now.Add(verdictLife)})
 }

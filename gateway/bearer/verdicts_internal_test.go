@@ -2,6 +2,7 @@ package bearer
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,13 +22,16 @@ func TestVerdicts(t *testing.T) {
 	}
 	again := *public // what another fetch of the same key returns
 	now := time.Unix(1_700_000_000, 0)
-	parsed := func(subject string) *compact {
+	sent := func(v *Verifier, token string, now time.Time) *compact {
 		var c compact
-		if !c.parse(k.Sign(t, nil, map[string]any{"sub": subject})) {
+		if !c.take(token) || !c.parse() {
 			t.Fatal("the token is not parsed")
 		}
+		c.known = v.known.find(&c.sum, now)
 		return &c
 	}
+	tokenOf := func(subject string) string { return k.Sign(t, nil, map[string]any{"sub": subject}) }
+	says := &reading{head: header{algorithm: "EdDSA"}}
 	for name, tt := range map[string]struct {
 		first, then string
 		key         *publicKey
@@ -42,23 +46,71 @@ func TestVerdicts(t *testing.T) {
 		"a fetched key":     {"ana", "ana", &again, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := newVerdicts()
-			if !v.signed(parsed(tt.first), public, "EdDSA", now) {
+			v := New(nil, nil)
+			if !v.signed(sent(v, tokenOf(tt.first), now), says, public, now) {
 				t.Fatal("the signature is not valid")
 			}
-			then := parsed(tt.then)
+			at := now.Add(tt.after)
+			then := sent(v, tokenOf(tt.then), at)
 			then.signature = slices.Repeat([]byte{0}, len(then.signature))
-			if got := v.signed(then, tt.key, "EdDSA", now.Add(tt.after)); got != tt.want {
+			if got := v.signed(then, says, tt.key, at); got != tt.want {
 				t.Errorf("without verifying: %v, want %v", got, tt.want)
 			}
 		})
 	}
-	v := newVerdicts()
-	forged := parsed("ana")
-	forged.signature[0]++
+	v := New(nil, nil)
 	for range 2 {
-		if v.signed(forged, public, "EdDSA", now) {
+		forged := sent(v, tokenOf("ana"), now)
+		forged.signature[0]++
+		if v.signed(forged, says, public, now) {
 			t.Error("a wrong signature is accepted")
 		}
+	}
+}
+
+// What a token says is kept with the verdict unless it is long. It is not taken over by a call that reads the same
+// token in another way.
+func TestVerifier_read_kept(t *testing.T) {
+	t.Parallel()
+	k := tokenissuer.KeyOf(jose.EdDSA, "one")
+	public, err := newPublicKey(k.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_700_000_000, 0)
+	for name, tt := range map[string]struct {
+		note          string
+		first, second bool // withOwn
+		want          bool
+	}{
+		"short":                     {"", true, true, true},
+		"long":                      {strings.Repeat("a", maxKept), true, true, false},
+		"not of ours, then of ours": {"", false, true, false},
+		"of ours, then not of ours": {"", true, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := New(nil, nil)
+			token := k.Sign(t, map[jose.HeaderKey]any{"typ": "at+jwt"},
+				map[string]any{"sub": "ana", "tenant": "acme", "note": tt.note})
+			readWith := func(withOwn bool) *reading {
+				var c compact
+				if !c.take(token) {
+					t.Fatal("the token is not taken")
+				}
+				c.known = v.known.find(&c.sum, now)
+				says, ok := v.read(&c, withOwn)
+				if !ok || !v.signed(&c, says, public, now) {
+					t.Fatal("the token is not accepted")
+				}
+				if (says.claims.own != nil) != withOwn {
+					t.Errorf("claims of our own tokens read: %v, want %v", says.claims.own != nil, withOwn)
+				}
+				return says
+			}
+			first := readWith(tt.first)
+			if got := readWith(tt.second) == first; got != tt.want {
+				t.Errorf("kept: %v, want %v", got, tt.want)
+			}
+		})
 	}
 }
