@@ -14,7 +14,7 @@ import (
 // part of what it has in the middle. It rises and falls by more from one sample to the next, since a
 // heap of 15 MB may double before garbage is collected, so it is the slope of a line through all of
 // them. heapGrowth bounds what is in use.
-const growth = 0.10
+const growth = 0.25
 
 // judgedAfter is the least time of which growth is judged: a new process fills its caches.
 const judgedAfter = 2 * time.Minute
