@@ -128,7 +128,7 @@ func (m Match) head(w *Work, query string, length int64, header func(name string
 	for i := range m.parameters {
 		if p := &m.parameters[i]; p.in == InHeader {
 			lines := header(p.name)
-			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
+			if len(lines) > 1 && p.schema.mayRepeat() { // lines of a list are one (RFC 9110, 5.3)
 				lines = []string{strings.Join(lines, ",")}
 			}
 			p.check(r, lines)
