@@ -315,7 +315,7 @@ const maxForm = 1000
 // Errors for callers.
 var (
 	errMedia    = errors.New("must be a content type that the document has")
-	errCharset  = errors.New("must not have another charset than UTF-8")
+	errCharset  = errors.New("must not have a charset other than UTF-8")
 	errEncoding = errors.New("must be gzip or left out")
 	errGzip     = errors.New("must be compressed by gzip, as Content-Encoding says")
 	errTooLarge = errors.New("must have at most 1 MB unpacked")

@@ -335,7 +335,7 @@ func TestContentTypes(t *testing.T) {
 		}
 	}
 	m, _ := v.Find("POST", "/o")
-	const charset = "header Content-Type must not have another charset than UTF-8"
+	const charset = "header Content-Type must not have a charset other than UTF-8"
 	for parameter, want := range map[string]string{
 		"": "", ";charset=UTF-8": "", `; charset="utf-8"`: "", ";charset=iso-8859-1": "", ";v=1": "", ";": "",
 		";charset=utf-16": charset, ";charset=UTF-7": charset, ";charset=utf-8;charset=utf-7": charset,
