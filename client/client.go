@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"postern/platform/fault"
+	"postern/platform/listjson"
 )
 
 // maxResponse bounds a response that is read whole, in bytes.
@@ -139,7 +140,7 @@ func (c *Client) sendWith(
 	}
 	var body io.Reader
 	if in != nil {
-		text, err := json.Marshal(in)
+		text, err := listjson.Marshal(in)
 		if err != nil {
 			return nil, fmt.Errorf("client: encode the request: %w", err)
 		}

@@ -24,9 +24,9 @@ type Changes struct {
 // Changed are entries name:value; of Remove names alone, of Rename name:new name.
 type Changed struct {
 	Headers   []string `json:"headers"`
-	Query     []string `json:"query,omitempty"` // of requests
-	Body      []string `json:"body,omitempty"`
-	BodyTypes []string `json:"body_types,omitempty"` // of responses: of each value in Body; none: all are strings
+	Query     []string `json:"query,omitzero"` // of requests
+	Body      []string `json:"body"`
+	BodyTypes []string `json:"body_types,omitzero"` // of responses: of each value in Body; none: all are strings
 }
 
 // Operation returns what an operation changes by its name, nil for a name that is none.
@@ -45,6 +45,15 @@ func (c *Client) Transforms(ctx context.Context, project, version string) (Trans
 // SetTransforms replaces them. With an ETag it is refused as stale unless that is still theirs.
 func (c *Client) SetTransforms(ctx context.Context, project, version string, in Transforms) (Transforms, error) {
 	c, in.ETag = c.IfMatch(in.ETag), ""
+	for _, list := range []*[]string{ // each must be there where it can have something, also if it is empty
+		&in.Request.Remove.Query, &in.Request.Rename.Query, &in.Request.Replace.Query, &in.Request.Add.Query,
+		&in.Request.Append.Query,
+		&in.Response.Replace.BodyTypes, &in.Response.Add.BodyTypes, &in.Response.Append.BodyTypes,
+	} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
 	return call[Transforms](ctx, c, http.MethodPut, in,
 		"api", "v1", "projects", project, "versions", version, "transforms")
 }

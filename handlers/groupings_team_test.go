@@ -20,8 +20,11 @@ func TestGroupings_team(t *testing.T) {
 			team   string
 			status int
 			in     any
-		}{{"", 201, o.Team}, {second, 201, second}, {o.OutsiderObjects.Team, 404, nil}, {"team_none", 404, nil}} {
-			body := fmt.Sprintf(`{"name":"acme","team":%q}`, tt.team)
+		}{
+			{"", 201, o.Team}, {`,"team":""`, 422, nil}, {fmt.Sprintf(`,"team":%q`, second), 201, second},
+			{fmt.Sprintf(`,"team":%q`, o.OutsiderObjects.Team), 404, nil}, {`,"team":"team_none"`, 404, nil},
+		} {
+			body := `{"name":"acme"` + tt.team + `}`
 			got := controlplane.Call(t, o.Handler, "POST", path, "", body, o.Owner...)
 			if got.Status != tt.status || got.Body["team"] != tt.in {
 				t.Errorf(

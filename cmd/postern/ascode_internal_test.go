@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/url"
@@ -53,8 +54,15 @@ var sampleReaders = ascode.Readers{
 	Rules: func(string) any { return []any{} },
 	Transforms: func(string) any {
 		out := &ascode.Object{}
-		out.Set("request", &ascode.Object{})
-		out.Set("response", &ascode.Object{})
+		for _, operation := range []string{"remove", "rename", "replace", "add", "append"} {
+			for _, list := range []string{"request.%s.headers", "request.%s.query", "request.%s.body",
+				"response.%s.headers", "response.%s.body"} {
+				out.Set(fmt.Sprintf(list, operation), []string{})
+			}
+		}
+		for _, operation := range []string{"replace", "add", "append"} {
+			out.Set("response."+operation+".body_types", []string{})
+		}
 		return out
 	},
 	Issuers:  func(url.Values) (any, []string) { return []any{}, nil },

@@ -57,7 +57,8 @@ func route[In, Out any](
 		}
 		next(huma.WithContext(ctx, web.WithIfMatch(ctx.Context(), ctx.Header("If-Match"))))
 	}}
-	huma.Register(api, operation, func(ctx context.Context, in *In) (*Out, error) {
+	one := &oneOperation{API: api}
+	huma.Register(one, operation, func(ctx context.Context, in *In) (*Out, error) {
 		out, err := web.RetryStale(ctx, func() (*Out, error) { return handler(ctx, in) })
 		if err == nil {
 			return out, nil
@@ -65,10 +66,12 @@ func route[In, Out any](
 		web.RecordError(ctx, err)
 		s.Web.LogCause(ctx, err)
 		problem := web.ProblemOf(err, web.RequestID(ctx))
+		one.place(problem)
 		header := http.Header{}
 		web.SetProblemHeaders(header, problem, err)
 		return nil, huma.ErrorWithHeaders(problem, header)
 	})
+	one.declared = declaredIn(api.OpenAPI().Paths[operation.Path], method)
 	describeSort(api.OpenAPI().Paths[operation.Path].Get)
 }
 

@@ -216,7 +216,8 @@ func (t *tokenTypeInput) UnmarshalJSON(raw []byte) error {
 
 // Schema implements huma.SchemaProvider.
 func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
-	text := &huma.Schema{Type: huma.TypeString}
+	one := 1
+	text := &huma.Schema{Type: huma.TypeString, MinLength: &one}
 	return &huma.Schema{
 		Description: "Tokens that the browser and the upstream get. A string sets both: service, provider or none. " +
 			"The provider is asked about its own tokens on every call; two providers of a project whose tokens " +
@@ -224,9 +225,10 @@ func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 		OneOf: []*huma.Schema{
 			text,
 			{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
-				"client": {Type: huma.TypeString, Description: "service (default) or provider"},
+				"client": {Type: huma.TypeString, MinLength: &one, Description: "service (default) or provider"},
 				"upstream": {
 					Type:        huma.TypeString,
+					MinLength:   &one,
 					Description: "service, provider_access_token, provider_id_token or none",
 				},
 			}},
@@ -235,12 +237,12 @@ func (t tokenTypeInput) Schema(huma.Registry) *huma.Schema {
 }
 
 type providerInput struct {
-	Type         string          `json:"type,omitempty" doc:"github, google, microsoft, facebook, auth0 or oidc"`
+	Type         string          `json:"type,omitempty" minLength:"1" doc:"github, google, microsoft, facebook, auth0 or oidc"`
 	Managed      bool            `json:"managed,omitempty" doc:"Use the installation's shared app; github only"`
 	ClientID     *string         `json:"client_id,omitempty" doc:"Client ID of your app at the provider"`
 	ClientSecret *string         `json:"client_secret,omitempty" doc:"Write-only"`
-	Issuer       string          `json:"issuer,omitempty" doc:"Required for oidc; optional: URL of a GitHub Enterprise server or a Microsoft tenant"`
-	Domain       string          `json:"domain,omitempty" doc:"Required for auth0, for example example.eu.auth0.com"`
+	Issuer       string          `json:"issuer,omitempty" minLength:"1" doc:"Required for oidc; optional: URL of a GitHub Enterprise server or a Microsoft tenant"`
+	Domain       string          `json:"domain,omitempty" minLength:"1" doc:"Required for auth0, for example example.eu.auth0.com"`
 	Scopes       *[]string       `json:"scopes,omitempty" doc:"Default: the provider type's own"`
 	TokenType    *tokenTypeInput `json:"token_type,omitempty"`
 	Label        *string         `json:"label,omitempty" doc:"What users see after Continue with; empty: the type's name"`

@@ -20,7 +20,7 @@ type claimedTeam struct {
 func (h *Handler) claimWorkspace(ctx context.Context, in *struct {
 	Body struct {
 		Code string `json:"code" doc:"Claim code from POST /proxy"`
-		Team string `json:"team,omitempty" doc:"Id of the team to merge the workspace into; default: a new team"`
+		Team string `json:"team,omitempty" minLength:"1" doc:"Id of the team to merge the workspace into; default: a new team"`
 	}
 }) (*body[claimedOutput], error) {
 	claimed, err := h.Accounts.Claim(ctx, web.Principal(ctx), in.Body.Code, in.Body.Team)

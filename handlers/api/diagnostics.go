@@ -72,8 +72,8 @@ func (h *Handler) testTokenIssuer(ctx context.Context, in *struct {
 	Body struct {
 		Issuer   string `json:"iss,omitempty" doc:"As in allowed_pairs" example:"https://accounts.example.com"`
 		Audience string `json:"aud,omitempty" example:"https://api.example.com"`
-		JWKSURL  string `json:"jwks_url,omitempty" doc:"Default: from the issuer's discovery document"`
-		Tenant   string `json:"tenant,omitempty" doc:"Name of the callers' tenant; default: the project's own"`
+		JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"Default: from the issuer's discovery document"`
+		Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant; default: the project's own"`
 		Token    string `json:"token,omitempty" doc:"A token to judge as the gateway does. It is not kept"`
 	}
 }) (*body[diagnosisOutput], error) {

@@ -97,7 +97,7 @@ func (h *Handler) createDomain(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
 		Host        string `json:"host" example:"api.example.com"`
-		Version     string `json:"version,omitempty" doc:"Name or id; needed where several versions have an environment of that name"`
+		Version     string `json:"version,omitempty" minLength:"1" doc:"Name or id; needed where several versions have an environment of that name"`
 		Environment string `json:"environment" doc:"Name or id of the environment that the host name leads to"`
 	}
 }) (*tagged[domainOutput], error) {
@@ -112,7 +112,7 @@ func (h *Handler) updateDomain(ctx context.Context, in *struct {
 	DomainRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Version     string `json:"version,omitempty" doc:"Name or id; needed where several versions have an environment of that name"`
+		Version     string `json:"version,omitempty" minLength:"1" doc:"Name or id; needed where several versions have an environment of that name"`
 		Environment string `json:"environment" doc:"Name or id of the environment that the host name leads to from now on"`
 	}
 }) (*tagged[domainOutput], error) {

@@ -100,10 +100,10 @@ func (h *Handler) createExport(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
 		Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
-		Keys      string `json:"keys,omitempty" doc:"hashes (default): existing keys keep working; mint: adds new keys; none (the only one, and default, without consumers)"`
+		Keys      string `json:"keys,omitempty" minLength:"1" doc:"hashes (default): existing keys keep working; mint: adds new keys; none (the only one, and default, without consumers)"`
 		Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users with their identities, groups and API keys; not with keys hashes or mint"`
 		Secrets   bool   `json:"secrets,omitempty" doc:"Includes the secrets that others gave to the team"`
-		Recipient string `json:"recipient,omitempty" doc:"Public key of age (age1…) that secrets are encrypted to"`
+		Recipient string `json:"recipient,omitempty" minLength:"1" doc:"Public key of age (age1…) that secrets are encrypted to"`
 		Password  string `json:"password,omitempty" doc:"Of the account; with secrets, unless it has none and signed in within five minutes"`
 	}
 }) (*body[exportOutput], error) {

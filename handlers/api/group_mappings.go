@@ -10,7 +10,7 @@ import (
 type groupMappingInput struct {
 	Claim string `json:"claim" doc:"Path of the claim, for example groups or realm_access.roles; a dot in a name is written \\. unless the name is a URL. Of github: organizations, organization_ids, teams or team_ids"`
 	Value string `json:"value" doc:"Compared with regard to case; of a list, one member must fit"`
-	Match string `json:"match,omitempty" doc:"exact (default) or prefix"`
+	Match string `json:"match,omitempty" enum:"exact,prefix" doc:"exact (default) or prefix"`
 	Group string `json:"group" doc:"Name or id of a group of the app client's tenant"`
 }
 

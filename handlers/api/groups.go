@@ -126,15 +126,11 @@ func (h *Handler) listGroupMembers(ctx context.Context, in *struct {
 func (h *Handler) setGroupMember(ctx context.Context, in *struct {
 	GroupRef
 	UserRef
-	Body *struct {
-		Role string `json:"role,omitempty" enum:"member,admin" doc:"Default member; rules can ask for admin"`
-	} `required:"false"`
-}) (*tagged[groupOutput], error) {
-	role := directory.RoleMember
-	if in.Body != nil && in.Body.Role != "" {
-		role = in.Body.Role
+	Body struct {
+		Role string `json:"role" enum:"member,admin" doc:"Rules can ask for admin"`
 	}
-	return answerGroup(h.Directory.SetMember(ctx, web.Principal(ctx), in.Group, in.User, role))
+}) (*tagged[groupOutput], error) {
+	return answerGroup(h.Directory.SetMember(ctx, web.Principal(ctx), in.Group, in.User, in.Body.Role))
 }
 
 func (h *Handler) removeGroupMember(ctx context.Context, in *struct {

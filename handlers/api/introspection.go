@@ -9,11 +9,11 @@ import (
 // opaqueBody is requests_auth.opaque in requests.
 type opaqueBody struct {
 	Endpoint     string  `json:"endpoint,omitempty" doc:"Introspection endpoint (RFC 7662): https, or http on loopback" example:"https://accounts.example.com/introspect"`
-	Method       string  `json:"method,omitempty" doc:"client_secret_basic (default; POST is a synonym) or client_secret_post"`
+	Method       string  `json:"method,omitempty" minLength:"1" doc:"client_secret_basic (default; POST is a synonym) or client_secret_post"`
 	ClientID     string  `json:"client_id,omitempty" doc:"Client ID at the endpoint"`
 	ClientSecret *string `json:"client_secret,omitempty" doc:"Write-only. Default: unchanged if endpoint and client_id are; empty removes it"`
-	Issuer       string  `json:"iss,omitempty" doc:"Required iss of the response; default: any"`
-	Audience     string  `json:"aud,omitempty" doc:"Required aud of the response; default: any"`
+	Issuer       string  `json:"iss,omitempty" minLength:"1" doc:"Required iss of the response; default: any"`
+	Audience     string  `json:"aud,omitempty" minLength:"1" doc:"Required aud of the response; default: any"`
 }
 
 // opaqueOutput is requests_auth.opaque in answers, without the secret.

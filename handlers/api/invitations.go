@@ -57,7 +57,7 @@ func (h *Handler) createInvitation(ctx context.Context, in *struct {
 	TeamRef
 	Body struct {
 		Role  string `json:"role" doc:"owner, member or viewer"`
-		Email string `json:"email,omitempty" doc:"Address that the link is mailed to, or, where no mail is sent, that the account must have; default: any account with the link"`
+		Email string `json:"email,omitempty" minLength:"1" doc:"Address that the link is mailed to, or, where no mail is sent, that the account must have; default: any account with the link"`
 	}
 }) (*body[invitationOutput], error) {
 	invitation, err := h.Accounts.Invite(ctx, web.Principal(ctx), in.Team, access.Role(in.Body.Role), in.Body.Email)

@@ -112,10 +112,10 @@ func (h *Handler) createKey(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
 		Owner        string     `json:"owner" doc:"Owner, for example billing-service"`
-		KeyType      string     `json:"key_type,omitempty" doc:"Default full"`
-		Tenant       string     `json:"tenant,omitempty" doc:"Name of a tenant of the project; default: default"`
-		Product      string     `json:"product,omitempty" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
-		Environment  *string    `json:"environment,omitempty" doc:"The only environment it opens; default or null: all"`
+		KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Default full"`
+		Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project; default: default"`
+		Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
+		Environment  *string    `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
 		Description  string     `json:"description,omitempty"`
 		ExpiresAt    *time.Time `json:"expires_at,omitempty" doc:"RFC 3339; default: the key type's lifetime"`
 		Limits       limits     `json:"limits,omitempty" doc:"Calls by window; default or null: the key type's; empty: unlimited"`

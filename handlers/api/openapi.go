@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/web"
+	"postern/platform/listjson"
 )
 
 // SetFrameworks configures the global state of huma and Gin, once: a process, such as a
@@ -18,6 +19,7 @@ import (
 var SetFrameworks = sync.OnceFunc(func() {
 	huma.NewError, huma.NewErrorWithContext = frameworkProblem, problemInContext
 	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
 	gin.SetMode(gin.ReleaseMode)
 })
 
@@ -29,7 +31,7 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	c.Servers = []*huma.Server{{URL: h.Web.Config.PublicURL}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
 	c.CreateHooks = nil // they add $schema to answers
-	strict := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: web.UnmarshalBody}
+	strict := huma.Format{Marshal: listjson.Encode, Unmarshal: web.UnmarshalBody}
 	// "json" is for media types with the suffix +json.
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

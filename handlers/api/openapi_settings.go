@@ -76,8 +76,8 @@ func (h *Handler) setOpenAPISettings(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Validation  string `json:"validation" doc:"off, report: requests that do not match are counted and forwarded, or enforce: they are answered 422"`
-		Publication string `json:"publication" doc:"off, callers: openapi.json below each environment for who may call it, or public: without a credential"`
+		Validation  string `json:"validation" enum:"off,report,enforce" doc:"report: requests that do not match are counted and forwarded; enforce: they are answered 422"`
+		Publication string `json:"publication" enum:"off,callers,public" doc:"callers: openapi.json below each environment for who may call it; public: without a credential"`
 	}
 }) (*tagged[openAPISettingsOutput], error) {
 	change := projects.OpenAPISettings{

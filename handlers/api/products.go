@@ -57,7 +57,7 @@ func (h *Handler) listProducts(ctx context.Context, in *inTeam) (*body[list[prod
 
 func (h *Handler) createProduct(ctx context.Context, in *struct {
 	Body struct {
-		Team        string `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
+		Team        string `json:"team,omitempty" minLength:"1" doc:"Id of the owning team; default: the caller's first"`
 		Name        string `json:"name" doc:"Cannot be changed later"`
 		DisplayName string `json:"display_name,omitempty" doc:"Default: name"`
 	}

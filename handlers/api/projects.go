@@ -70,8 +70,8 @@ type jwtBody struct {
 type tokenPair struct {
 	Issuer   string `json:"iss,omitempty" doc:"https URL of the issuer, exactly as in its tokens" example:"https://accounts.example.com"`
 	Audience string `json:"aud,omitempty" doc:"Required in the token's aud" example:"https://api.example.com"`
-	JWKSURL  string `json:"jwks_url,omitempty" doc:"Default: from the issuer's discovery document"`
-	Tenant   string `json:"tenant,omitempty" doc:"Name of the callers' tenant; default: the project's own"`
+	JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"Default: from the issuer's discovery document"`
+	Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant; default: the project's own"`
 }
 
 func (b *jwtBody) rule() []snapshot.TokenIssuer {
@@ -214,9 +214,9 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	Body    struct {
 		Name         *string `json:"name,omitempty" doc:"New name, which changes the addresses of its environments at once" example:"1.1.0"`
 		RequestsAuth struct {
-			Mode    *string     `json:"mode,omitempty"`
+			Mode    *string     `json:"mode,omitempty" minLength:"1"`
 			Methods *[]string   `json:"methods,omitempty"`
-			Keyless *string     `json:"keyless,omitempty"`
+			Keyless *string     `json:"keyless,omitempty" minLength:"1"`
 			JWT     *jwtBody    `json:"jwt,omitempty"`
 			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
 		} `json:"requests_auth,omitempty"`

@@ -26,14 +26,14 @@ type createProxyInput struct {
 	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"Token that the installation may require of callers without an account"`
 	Body           struct {
 		Target       string                      `json:"target,omitempty" doc:"http or https URL that calls are forwarded to; optional if every environment has one" example:"https://api.example.com"`
-		Name         string                      `json:"name,omitempty" doc:"Name in the proxy's URL; default: from the target's host"`
+		Name         string                      `json:"name,omitempty" minLength:"1" doc:"Name in the proxy's URL; default: from the target's host"`
 		DisplayName  string                      `json:"display_name,omitempty"`
-		Version      string                      `json:"version,omitempty" doc:"Default 1.0.0"`
+		Version      string                      `json:"version,omitempty" minLength:"1" doc:"Default 1.0.0"`
 		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Environments by name; default: prod with the target above"`
 		RequestsAuth *requestsAuthInput          `json:"requests_auth,omitempty"`
-		Team         string                      `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
-		Product      string                      `json:"product,omitempty" doc:"Name of a product of the team; created if missing"`
-		Tenant       string                      `json:"tenant,omitempty" doc:"Name of a tenant to attach; created if missing"`
+		Team         string                      `json:"team,omitempty" minLength:"1" doc:"Id of the owning team; default: the caller's first"`
+		Product      string                      `json:"product,omitempty" minLength:"1" doc:"Name of a product of the team; created if missing"`
+		Tenant       string                      `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant to attach; created if missing"`
 		OpenAPI      openAPIField                `json:"openapi,omitempty"`
 		Login        *loginInput                 `json:"login,omitempty"`
 	}
@@ -44,9 +44,9 @@ type environmentInput struct {
 }
 
 type requestsAuthInput struct {
-	Mode     string         `json:"mode,omitempty" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
+	Mode     string         `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
 	Methods  []string       `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
-	Keyless  string         `json:"keyless,omitempty" doc:"reject (default) or owner_fallback"`
+	Keyless  string         `json:"keyless,omitempty" minLength:"1" doc:"reject (default) or owner_fallback"`
 	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
 	JWT      *jwtBody       `json:"jwt,omitempty"`
 	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
@@ -78,7 +78,7 @@ func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
 }
 
 type keyTypeInput struct {
-	Name      string   `json:"name,omitempty"`
+	Name      string   `json:"name,omitempty" minLength:"1"`
 	Scopes    []string `json:"scopes,omitempty"`
 	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
 	Limits    limits   `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`

@@ -31,11 +31,11 @@ type ruleInput struct {
 	Path     string   `json:"path" doc:"Below the environment's address; a name in braces is any one segment or a part of one, and a last ** is everything below" example:"/orders/{id}"`
 	Scopes   []string `json:"scopes,omitempty" doc:"The caller has all of them; * and orders:* of callers count"`
 	Groups   []string `json:"groups,omitempty" doc:"Names; the caller is in one of them, nested groups count"`
-	Role     string   `json:"role,omitempty" doc:"admin: as an admin of that group; without it any member"`
-	Mode     string   `json:"mode,omitempty" doc:"off, shadow or enforce; without it that of the list"`
-	Owner    string   `json:"owner,omitempty" doc:"The caller owns this object; names in braces are parameters of the path" example:"order:{id}"`
-	Remember string   `json:"remember,omitempty" doc:"With POST or PUT: after a 2xx answer the caller owns this object; response. begins a path into the answer's JSON" example:"order:{response.id}"`
-	Forget   string   `json:"forget,omitempty" doc:"With DELETE or POST: after a 2xx answer nobody owns this object any more" example:"order:{id}"`
+	Role     string   `json:"role,omitempty" enum:"member,admin" doc:"admin: as an admin of that group; without it any member"`
+	Mode     string   `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Without it that of the list"`
+	Owner    string   `json:"owner,omitempty" minLength:"1" doc:"The caller owns this object; names in braces are parameters of the path" example:"order:{id}"`
+	Remember string   `json:"remember,omitempty" minLength:"1" doc:"With POST or PUT: after a 2xx answer the caller owns this object; response. begins a path into the answer's JSON" example:"order:{response.id}"`
+	Forget   string   `json:"forget,omitempty" minLength:"1" doc:"With DELETE or POST: after a 2xx answer nobody owns this object any more" example:"order:{id}"`
 }
 
 type rulesOutput struct {
@@ -100,8 +100,8 @@ func (h *Handler) setRules(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Default         string      `json:"default" doc:"allow or deny: what routes without a rule get"`
-		Mode            string      `json:"mode" doc:"off, shadow or enforce: of default, read_write_scopes and rules without a mode"`
+		Default         string      `json:"default" enum:"allow,deny" doc:"What routes without a rule get"`
+		Mode            string      `json:"mode" enum:"off,shadow,enforce" doc:"Of default, read_write_scopes and rules without a mode"`
 		ReadWriteScopes bool        `json:"read_write_scopes" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
 		Rules           []ruleInput `json:"rules" doc:"All rules; the most specific path decides"`
 	}

@@ -58,10 +58,10 @@ func (h *Handler) listTenants(ctx context.Context, in *inTeam) (*body[list[tenan
 
 func (h *Handler) createTenant(ctx context.Context, in *struct {
 	Body struct {
-		Team          string `json:"team,omitempty" doc:"Id of the owning team; default: the caller's first"`
+		Team          string `json:"team,omitempty" minLength:"1" doc:"Id of the owning team; default: the caller's first"`
 		Name          string `json:"name" doc:"Cannot be changed later; default is reserved"`
 		DisplayName   string `json:"display_name,omitempty" doc:"Default: name"`
-		FallbackOwner string `json:"fallback_owner,omitempty" doc:"Default: the project's"`
+		FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Default: the project's"`
 	}
 }) (*tagged[tenantOutput], error) {
 	return taggedTenant(h.Projects.CreateTenant(ctx, web.Principal(ctx), projects.TenantInput(in.Body)))

@@ -7,80 +7,117 @@ import (
 
 	"postern/core/snapshot"
 	"postern/handlers/web"
-	"postern/platform/fault"
 	"postern/service/projects"
 )
 
-// changed is what an operation of a transform changes.
-type changed struct {
-	Headers   []string `json:"headers,omitempty" doc:"name:value; of remove the name, of rename name:new name" example:"[\"X-A:1\"]"`
-	Query     []string `json:"query,omitempty" doc:"The same for arguments of a request's query" example:"[\"page:1\"]"`
-	Body      []string `json:"body,omitempty" doc:"The same for JSON members and form fields" example:"[\"source:shop\"]"`
-	BodyTypes []string `json:"body_types,omitempty" enum:"string,number,boolean" doc:"Of responses: of each value in body; none: strings"`
+// requestChange is what an operation changes of requests.
+type requestChange struct {
+	Headers []string `json:"headers" doc:"name:value; of remove the name, of rename name:new name" example:"[\"X-A:1\"]"`
+	Query   []string `json:"query" doc:"The same for arguments of the query" example:"[\"page:1\"]"`
+	Body    []string `json:"body" doc:"The same for JSON members and form fields" example:"[\"source:shop\"]"`
 }
 
-type changesInput struct {
-	Remove  changed `json:"remove,omitempty" doc:"What is removed"`
-	Rename  changed `json:"rename,omitempty" doc:"What gets another name"`
-	Replace changed `json:"replace,omitempty" doc:"Values of what the message has"`
-	Add     changed `json:"add,omitempty" doc:"What the message does not have"`
-	Append  changed `json:"append,omitempty" doc:"Further values"`
+type requestChanges struct {
+	Remove  requestChange `json:"remove" doc:"What is removed"`
+	Rename  requestChange `json:"rename" doc:"What gets another name"`
+	Replace requestChange `json:"replace" doc:"Values of what the request has"`
+	Add     requestChange `json:"add" doc:"What the request does not have"`
+	Append  requestChange `json:"append" doc:"Further values"`
 }
 
-// changes returns the lists of the operations that of takes.
-func (in *changesInput) changes(of func(*changed) []string) snapshot.Changes {
+// of returns the lists of the operations that list takes.
+func (in *requestChanges) of(list func(*requestChange) []string) snapshot.Changes {
 	return snapshot.Changes{
-		Remove:  of(&in.Remove),
-		Rename:  of(&in.Rename),
-		Replace: of(&in.Replace),
-		Add:     of(&in.Add),
-		Append:  of(&in.Append),
+		Remove:  list(&in.Remove),
+		Rename:  list(&in.Rename),
+		Replace: list(&in.Replace),
+		Add:     list(&in.Add),
+		Append:  list(&in.Append),
 	}
 }
 
-func headersOf(c *changed) []string { return c.Headers }
-
-func queryOf(c *changed) []string { return c.Query }
-
-func bodyOf(c *changed) []string { return c.Body }
-
-// types returns the types of the values of the operations.
-func (in *changesInput) types() snapshot.ChangeTypes {
-	return snapshot.ChangeTypes{Replace: in.Replace.BodyTypes, Add: in.Add.BodyTypes, Append: in.Append.BodyTypes}
+// responseNames is what an operation on names changes of responses.
+type responseNames struct {
+	Headers []string `json:"headers" doc:"name; of rename name:new name" example:"[\"X-A\"]"`
+	Body    []string `json:"body" doc:"The same for JSON members" example:"[\"internal_notes\"]"`
 }
 
-type changedOutput struct {
-	Headers   []string `json:"headers"`
-	Query     []string `json:"query,omitempty" doc:"Of requests"`
-	Body      []string `json:"body,omitempty"`
-	BodyTypes []string `json:"body_types,omitempty" doc:"Of responses, unless all are strings"`
+// responseValues is what an operation on values changes of responses.
+type responseValues struct {
+	Headers   []string `json:"headers" doc:"name:value" example:"[\"X-A:1\"]"`
+	Body      []string `json:"body" doc:"The same for JSON members" example:"[\"version:2\"]"`
+	BodyTypes []string `json:"body_types" enum:"string,number,boolean" doc:"Of each value in body; empty: strings"`
 }
 
-type changesOutput struct {
-	Remove  changedOutput `json:"remove"`
-	Rename  changedOutput `json:"rename"`
-	Replace changedOutput `json:"replace"`
-	Add     changedOutput `json:"add"`
-	Append  changedOutput `json:"append"`
+type responseChanges struct {
+	Remove  responseNames  `json:"remove" doc:"What is removed"`
+	Rename  responseNames  `json:"rename" doc:"What gets another name"`
+	Replace responseValues `json:"replace" doc:"Values of what the response has"`
+	Add     responseValues `json:"add" doc:"What the response does not have"`
+	Append  responseValues `json:"append" doc:"Further values"`
 }
 
-func changesOutputOf(headers, query *snapshot.Changes, body *snapshot.BodyChanges) changesOutput {
-	all := func(headers, query, body, types []string) changedOutput {
-		return changedOutput{append([]string{}, headers...), query, body, types}
+// transforms are replaced as a whole, so that each list is there, also an empty one.
+type transforms struct {
+	Request  requestChanges  `json:"request" doc:"On the way to the upstream; remove comes first, append last"`
+	Response responseChanges `json:"response" doc:"On the way to the caller, also of refusals"`
+}
+
+func (in *transforms) read() snapshot.Transforms {
+	request, response := &in.Request, &in.Response
+	return snapshot.Transforms{
+		Request:     request.of(func(c *requestChange) []string { return c.Headers }),
+		Query:       request.of(func(c *requestChange) []string { return c.Query }),
+		RequestBody: request.of(func(c *requestChange) []string { return c.Body }),
+		Response: snapshot.Changes{
+			Remove:  response.Remove.Headers,
+			Rename:  response.Rename.Headers,
+			Replace: response.Replace.Headers,
+			Add:     response.Add.Headers,
+			Append:  response.Append.Headers,
+		},
+		ResponseBody: snapshot.BodyChanges{
+			Changes: snapshot.Changes{
+				Remove:  response.Remove.Body,
+				Rename:  response.Rename.Body,
+				Replace: response.Replace.Body,
+				Add:     response.Add.Body,
+				Append:  response.Append.Body,
+			},
+			Types: snapshot.ChangeTypes{
+				Replace: response.Replace.BodyTypes,
+				Add:     response.Add.BodyTypes,
+				Append:  response.Append.BodyTypes,
+			},
+		},
 	}
-	return changesOutput{
-		Remove:  all(headers.Remove, query.Remove, body.Remove, nil),
-		Rename:  all(headers.Rename, query.Rename, body.Rename, nil),
-		Replace: all(headers.Replace, query.Replace, body.Replace, body.Types.Replace),
-		Add:     all(headers.Add, query.Add, body.Add, body.Types.Add),
-		Append:  all(headers.Append, query.Append, body.Append, body.Types.Append),
+}
+
+func showTransforms(t *snapshot.Transforms) transforms {
+	headers, query, body := &t.Request, &t.Query, &t.RequestBody
+	answer, members, types := &t.Response, &t.ResponseBody.Changes, &t.ResponseBody.Types
+	return transforms{
+		Request: requestChanges{
+			Remove:  requestChange{headers.Remove, query.Remove, body.Remove},
+			Rename:  requestChange{headers.Rename, query.Rename, body.Rename},
+			Replace: requestChange{headers.Replace, query.Replace, body.Replace},
+			Add:     requestChange{headers.Add, query.Add, body.Add},
+			Append:  requestChange{headers.Append, query.Append, body.Append},
+		},
+		Response: responseChanges{
+			Remove:  responseNames{answer.Remove, members.Remove},
+			Rename:  responseNames{answer.Rename, members.Rename},
+			Replace: responseValues{answer.Replace, members.Replace, types.Replace},
+			Add:     responseValues{answer.Add, members.Add, types.Add},
+			Append:  responseValues{answer.Append, members.Append, types.Append},
+		},
 	}
 }
 
 type transformsOutput struct {
-	Request  changesOutput `json:"request" doc:"On the way to the upstream"`
-	Response changesOutput `json:"response" doc:"On the way to the caller, also of refusals"`
-	ETag     string        `json:"etag" doc:"Send as If-Match to replace them"`
+	Request  requestChanges  `json:"request" doc:"On the way to the upstream"`
+	Response responseChanges `json:"response" doc:"On the way to the caller, also of refusals"`
+	ETag     string          `json:"etag" doc:"Send as If-Match to replace them"`
 }
 
 // transformRoutes adds the transforms of a version at a path.
@@ -95,11 +132,8 @@ func taggedTransforms(found projects.Transforms, err error) (*tagged[transformsO
 	if err != nil {
 		return nil, err
 	}
-	out := transformsOutput{
-		Request:  changesOutputOf(&found.Request, &found.Query, &snapshot.BodyChanges{Changes: found.RequestBody}),
-		Response: changesOutputOf(&found.Response, &snapshot.Changes{}, &found.ResponseBody),
-		ETag:     web.FormatETag(found.ETag),
-	}
+	shown := showTransforms(&found.Transforms)
+	out := transformsOutput{shown.Request, shown.Response, web.FormatETag(found.ETag)}
 	return &tagged[transformsOutput]{out.ETag, out}, nil
 }
 
@@ -110,28 +144,9 @@ func (h *Handler) getTransforms(ctx context.Context, in *VersionRef) (*tagged[tr
 func (h *Handler) setTransforms(ctx context.Context, in *struct {
 	VersionRef
 	IfMatch string `header:"If-Match"`
-	Body    struct {
-		Request  changesInput `json:"request" doc:"On the way to the upstream; remove comes first, append last"`
-		Response changesInput `json:"response" doc:"On the way to the caller, also of refusals"`
-	}
+	Body    transforms
 }) (*tagged[transformsOutput], error) {
-	if query := in.Body.Response.changes(queryOf); !query.None() {
-		return nil, fault.InvalidField("/response", "invalid_argument", "Responses have no query: leave query out.")
-	}
-	if types := in.Body.Request.types(); len(types.Replace)+len(types.Add)+len(types.Append) > 0 {
-		return nil, fault.InvalidField("/request", "invalid_argument",
-			"Values in requests are strings, as Kong writes them: leave body_types out.")
-	}
-	change := snapshot.Transforms{
-		Request:     in.Body.Request.changes(headersOf),
-		Query:       in.Body.Request.changes(queryOf),
-		RequestBody: in.Body.Request.changes(bodyOf),
-		Response:    in.Body.Response.changes(headersOf),
-		ResponseBody: snapshot.BodyChanges{
-			Changes: in.Body.Response.changes(bodyOf),
-			Types:   in.Body.Response.types(),
-		},
-	}
 	etag := web.ParseIfMatch(in.IfMatch)
-	return taggedTransforms(h.Projects.SetTransforms(ctx, web.Principal(ctx), in.Project, in.Version, etag, change))
+	return taggedTransforms(h.Projects.SetTransforms(ctx, web.Principal(ctx), in.Project, in.Version, etag,
+		in.Body.read()))
 }

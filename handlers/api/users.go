@@ -159,7 +159,7 @@ type userInvitationOutput struct {
 func (h *Handler) createUserInvitation(ctx context.Context, in *struct {
 	UserRef
 	Body struct {
-		AppClient string `json:"app_client,omitempty" doc:"Id of the app client at which the user signs in; default: the tenant's only one"`
+		AppClient string `json:"app_client,omitempty" minLength:"1" doc:"Id of the app client at which the user signs in; default: the tenant's only one"`
 	}
 }) (*body[userInvitationOutput], error) {
 	made, err := h.Login.InviteUser(ctx, web.Principal(ctx), in.User, in.Body.AppClient)

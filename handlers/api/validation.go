@@ -28,7 +28,11 @@ func problemInContext(ctx huma.Context, status int, message string, errs ...erro
 func frameworkProblem(status int, message string, errs ...error) huma.StatusError {
 	if status == http.StatusBadRequest && len(errs) > 0 {
 		if refusal, ok := web.BodyRefusal(detailOf(errs[0]).Message); ok {
-			return web.ProblemOf(refusal, "")
+			p := web.ProblemOf(refusal, "")
+			for i := range p.Errors {
+				p.Errors[i].In = inBody
+			}
+			return p
 		}
 	}
 	p := &web.Problem{
@@ -86,7 +90,7 @@ func detailOf(err error) huma.ErrorDetail {
 
 func frameworkField(err error) web.ProblemField {
 	detail := detailOf(err)
-	field := web.ProblemField{Pointer: pointerOf(detail.Location)}
+	field := web.ProblemField{In: placeIn(detail.Location), Pointer: pointerOf(detail.Location)}
 	if name, ok := strings.CutPrefix(detail.Message, "expected required property "); ok {
 		name, _, _ = strings.Cut(name, " ")
 		field.Pointer += "/" + name
@@ -101,6 +105,12 @@ func frameworkField(err error) web.ProblemField {
 	}
 	advice := adviceFor(detail.Message)
 	field.Code, field.Detail = advice.code, advice.text
+	if _, null := detail.Value.(misplacedNull); null {
+		field.Detail = strings.TrimSuffix(field.Detail, ".") + ", not null."
+		if detail.Message == validation.MsgExpectedArray {
+			field.Detail += " An empty array is []."
+		}
+	}
 	return field
 }
 
@@ -119,6 +129,8 @@ var messages = map[string]advice{
 	msgNoCondition: {"condition_not_checked", "This operation does not check the condition: leave the header out."},
 	msgNoBody:      {"unexpected_body", "This operation takes no body: leave it out."},
 
+	emptyText: {"required", "This field can't be empty. Give it a value, or leave it out if it is optional."},
+
 	validation.MsgExpectedBoolean: {"invalid_type", "Use true or false."},
 	"invalid boolean":             {"invalid_type", "Use true or false."},
 	validation.MsgExpectedInteger: {"invalid_type", "Use a whole number."},
@@ -129,6 +141,12 @@ var messages = map[string]advice{
 	validation.MsgExpectedObject:  {"invalid_type", "Use an object."},
 }
 
+// emptyText is huma's message about an empty text where the schema has a minLength of 1.
+var emptyText = fmt.Sprintf(validation.MsgExpectedMinLength, 1)
+
+// expectedOneOf begins huma's message about a value that is none of the enum, which follows.
+const expectedOneOf = "expected value to be one of "
+
 // prefixes has the advice for messages that continue after the prefix. The continuation
 // replaces % in the text.
 var prefixes = map[string]advice{
@@ -136,7 +154,7 @@ var prefixes = map[string]advice{
 	"json: cannot unmarshal number ": {"out_of_range", "Use a whole number of at most 15 digits."},
 	"expected required property ":    {"required", "This field is required."},
 	"required ":                      {"required", "This field is required."},
-	"expected value to be one of ":   {"invalid_value", "Use one of %."},
+	expectedOneOf:                    {"invalid_value", "Use one of %."},
 	"expected number >= ":            {"out_of_range", "Use a number of at least %."},
 	"expected number <= ":            {"out_of_range", "Use a number of at most %."},
 }
@@ -144,6 +162,12 @@ var prefixes = map[string]advice{
 func adviceFor(message string) advice {
 	if found, ok := messages[message]; ok {
 		return found
+	}
+	if values, ok := strings.CutPrefix(message, expectedOneOf); ok {
+		if few := strings.Split(strings.Trim(values, `"`), ", "); len(few) == 2 || len(few) == 3 {
+			last := len(few) - 1
+			return advice{"invalid_value", "Use " + strings.Join(few[:last], ", ") + " or " + few[last] + "."}
+		}
 	}
 	for prefix, found := range prefixes {
 		if rest, ok := strings.CutPrefix(message, prefix); ok {
@@ -153,16 +177,34 @@ func adviceFor(message string) advice {
 	return advice{"invalid_value", "This value is not valid: " + message + "."}
 }
 
-// pointerOf converts huma's location (body.a.b[3], query.limit) to a JSON Pointer.
-// Parameters of the query and headers are named like members of the body.
+// inBody is the place of what isn't a parameter.
+const inBody = "body"
+
+// placeIn returns the place that a location of huma (body.a.b[3], query.limit) begins with, "" if it has none.
+func placeIn(location string) string {
+	in, _, _ := strings.Cut(location, ".")
+	if i := strings.IndexByte(in, '['); i >= 0 {
+		in = in[:i]
+	}
+	switch in {
+	case inBody, "query", "header", "path":
+		return in
+	}
+	return ""
+}
+
+// pointerOf converts a location of huma to a JSON Pointer. Parameters of the query and headers are named like members
+// of the body.
 func pointerOf(location string) string {
-	in, rest, _ := strings.Cut(location, ".")
-	if in != "body" && in != "query" && in != "header" && in != "path" {
+	in := placeIn(location)
+	if in == "" {
 		return location
 	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(location, in), ".")
 	if rest == "" {
 		return ""
 	}
 	rest = strings.NewReplacer("~", "~0", "/", "~1").Replace(rest)
-	return "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(rest)
+	rest = strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(rest)
+	return "/" + strings.TrimPrefix(rest, "/")
 }

@@ -18,7 +18,7 @@ func (h *Handler) createVersion(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
 		Version      string                      `json:"version" doc:"Name of the new version" example:"2.0.0"`
-		CopyFrom     string                      `json:"copy_from,omitempty" doc:"Name or id of the version to copy; default: the newest"`
+		CopyFrom     string                      `json:"copy_from,omitempty" minLength:"1" doc:"Name or id of the version to copy; default: the newest"`
 		Environments map[string]environmentInput `json:"environments,omitempty" doc:"Its environments by name; default: those of the copied version"`
 	}
 }) (*tagged[versionOutput], error) {

@@ -105,7 +105,7 @@ func (h *Handler) createWebhook(ctx context.Context, in *struct {
 		URL         string   `json:"url" doc:"http or https URL that receives events as POST"`
 		Description string   `json:"description,omitempty"`
 		Events      []string `json:"events,omitempty" doc:"Event types; default: all"`
-		Team        string   `json:"team,omitempty" doc:"Id of the team whose events it receives; default: your first team"`
+		Team        string   `json:"team,omitempty" minLength:"1" doc:"Id of the team whose events it receives; default: your first team"`
 	}
 }) (*tagged[webhookOutput], error) {
 	b := in.Body

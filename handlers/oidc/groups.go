@@ -1,7 +1,6 @@
 package oidc
 
 import (
-	"cmp"
 	"io"
 	"net/http"
 	"strconv"
@@ -103,18 +102,15 @@ func (h *Handler) setManagedMember(c *gin.Context) {
 	writeJSON(c.Writer, showMember(member))
 }
 
-// roleOf returns the role of the body {"role": …}; member without a body.
+// roleOf returns the role of the body {"role": …}. A request without one would demote an admin.
 func roleOf(c *gin.Context) (string, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxMemberBody))
 	if err != nil {
 		return "",
 			fault.New(fault.TooLarge, "too_large", "The body has more than %d bytes.", maxMemberBody).Because(err)
 	}
-	if len(raw) == 0 {
-		return directory.RoleMember, nil
-	}
 	in := map[string]string{}
-	if err := web.UnmarshalStrict(raw, &in); err != nil {
+	if err := web.UnmarshalStrict(raw, &in); len(raw) > 0 && err != nil {
 		return "",
 			fault.New(fault.Malformed, "invalid_json", `Send {"role": "member"} or {"role": "admin"}.`).Because(err)
 	}
@@ -123,7 +119,10 @@ func roleOf(c *gin.Context) (string, error) {
 			return "", fault.InvalidField("/"+name, "unknown_field", "The body has role alone.")
 		}
 	}
-	return cmp.Or(in["role"], directory.RoleMember), nil
+	if in["role"] == "" {
+		return "", fault.InvalidField("/role", "required", `Send {"role": "member"} or {"role": "admin"}.`)
+	}
+	return in["role"], nil
 }
 
 func (h *Handler) removeManagedMember(c *gin.Context) {

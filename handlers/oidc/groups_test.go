@@ -93,7 +93,7 @@ func TestManagedGroups_admin(t *testing.T) {
 	if items := listed["items"].([]any); len(items) != 1 || items[0].(map[string]any)["name"] != "staff" {
 		t.Errorf("GET /groups answers %v", listed)
 	}
-	status, _, member := s.call("PUT", "/groups/"+s.group+"/members/"+other, token, "")
+	status, _, member := s.call("PUT", "/groups/"+s.group+"/members/"+other, token, `{"role":"member"}`)
 	if status != http.StatusOK || member["user"] != other || member["role"] != "member" {
 		t.Fatalf("PUT a member answers %d %v", status, member)
 	}
@@ -138,6 +138,7 @@ func TestManagedGroups_refusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	staff := "/groups/" + s.group + "/members/"
+	const inRole = `{"role":"member"}`
 	for name, tt := range map[string]struct {
 		path, token, body string
 		status            int
@@ -147,12 +148,14 @@ func TestManagedGroups_refusals(t *testing.T) {
 		"a token of another client": {staff + plain, foreign, "", 401, "invalid_token"},
 		"a token without the scope": {staff + plain, unscoped, "", 403, "insufficient_scope"},
 		"a member who is no admin":  {staff + plain, member, `{"role":"admin"}`, 404, "not_found"},
-		"a group inside theirs":     {"/groups/" + inner + "/members/" + plain, token, "", 404, "not_found"},
+		"a group inside theirs":     {"/groups/" + inner + "/members/" + plain, token, inRole, 404, "not_found"},
 		"a group of another tenant": {
-			"/groups/" + elsewhere.group + "/members/" + plain, token, "", 404, "not_found",
+			"/groups/" + elsewhere.group + "/members/" + plain, token, inRole, 404, "not_found",
 		},
-		"a user of another tenant": {staff + stranger, token, "", 422, "unknown_user"},
-		"an address of nobody":     {staff + "nobody@example.com", token, "", 422, "unknown_user"},
+		"a user of another tenant": {staff + stranger, token, inRole, 422, "unknown_user"},
+		"an address of nobody":     {staff + "nobody@example.com", token, inRole, 422, "unknown_user"},
+		"no role":                  {staff + plain, token, "", 422, "required"},
+		"an empty role":            {staff + plain, token, `{"role":null}`, 422, "required"},
 		"an unknown role":          {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
 		"an unknown field":         {staff + plain, token, `{"rule":"admin"}`, 422, "unknown_field"},
 		"no JSON":                  {staff + plain, token, `role=admin`, 400, "invalid_json"},
@@ -203,7 +206,7 @@ func TestManagedGroups_byAddress(t *testing.T) {
 		user("cy@example.com", true)
 		user("cy@example.com", true)
 		members := "/groups/" + s.group + "/members/"
-		status, _, got := s.call("PUT", members+"Bo@example.com", token, "")
+		status, _, got := s.call("PUT", members+"Bo@example.com", token, `{"role":"member"}`)
 		if status != http.StatusOK || got["user"] != bo {
 			t.Errorf("a verified address answers %d %v, want %s", status, got, bo)
 		}

@@ -215,16 +215,11 @@ func ruleObject(rule snapshot.Rule) *ascode.Object {
 
 func transformsObject(changes snapshot.Transforms) *ascode.Object {
 	out := &ascode.Object{}
-	out.Set("request", &ascode.Object{})
-	out.Set("response", &ascode.Object{})
 	eachChange(&changes, func(place changePlace) {
-		if len(*place.list) == 0 {
-			return
-		}
 		member := strings.ReplaceAll(strings.TrimPrefix(place.pointer, "/"), "/", ".")
-		out.Set(member, *place.list)
+		out.Set(member, append([]string{}, *place.list...))
 		if place.types != nil {
-			out.Set(member+"_types", *place.types)
+			out.Set(member+"_types", append([]string{}, *place.types...))
 		}
 	})
 	return out

@@ -23,7 +23,8 @@ type Problem struct { //nolint:errname // its JSON is what RFC 9457 calls a prob
 
 // ProblemField points at one wrong field of the request.
 type ProblemField struct {
-	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body; a query parameter is /name"`
+	In      string `json:"in,omitempty" enum:"body,query,header,path" doc:"Where the field is"`
+	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body; a parameter or a header is /name"`
 	Detail  string `json:"detail"`
 	Code    string `json:"code,omitempty"`
 }

@@ -2,15 +2,35 @@ package exactjson_test
 
 import (
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"postern/platform/exactjson"
 )
 
+var (
+	bytesInTable   = regexp.MustCompile(`\\x[0-9a-f]{2}`)
+	repeatsInTable = regexp.MustCompile(`\{\{(\d+) (.+?)\}\}`)
+)
+
+// written returns the text that the table has in its notation.
+func written(text string) string {
+	text = repeatsInTable.ReplaceAllStringFunc(text, func(repeat string) string {
+		parts := repeatsInTable.FindStringSubmatch(repeat)
+		times, _ := strconv.Atoi(parts[1])
+		return strings.Repeat(parts[2], times)
+	})
+	return bytesInTable.ReplaceAllStringFunc(text, func(one string) string {
+		code, _ := strconv.ParseUint(one[2:], 16, 8)
+		return string([]byte{byte(code)})
+	})
+}
+
 func TestUnmarshal(t *testing.T) {
 	t.Parallel()
-	table, err := os.ReadFile("testdata/names.txt")
+	table, err := os.ReadFile("testdata/texts.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,6 +41,7 @@ func TestUnmarshal(t *testing.T) {
 			continue
 		}
 		verdicts[verdict]++
+		text = written(text)
 		var some struct {
 			Subject any `json:"sub"`
 		}

@@ -46,7 +46,7 @@ var folders = []folder{
 	{path: "static", floor: edges, only: []string{}},
 	{path: "docs", floor: edges, only: []string{}},
 	{path: "jobs", floor: edges},
-	{path: "client", floor: edges, only: []string{"platform/fault"}},
+	{path: "client", floor: edges, only: []string{"platform/fault", "platform/listjson"}},
 	{path: "gateway", floor: edges, only: []string{
 		"gateway/engine", "gateway/h2", "gateway/admission", "core", "platform/egress", "platform/turns",
 	}},
@@ -105,6 +105,7 @@ var folders = []folder{
 	{path: "platform/federation", floor: platform, beside: []string{
 		"platform/exactjson", "platform/secrets", "platform/traces",
 	}},
+	{path: "platform/listjson", floor: platform},
 	{path: "platform/mail", floor: platform, beside: []string{"platform/config", "platform/traces"}},
 	{path: "platform/metrics", floor: platform},
 	{path: "platform/secrets", floor: platform, beside: []string{"platform/syncmap"}},

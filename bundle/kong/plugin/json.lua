@@ -13,9 +13,41 @@ cjson.decode_array_with_array_mt(true)
 local json = { null = cjson.null }
 
 
+-- How deep values may be nested, as in Go's exactjson. Kong's library has a limit of 1,000.
+local MAX_DEPTH = 100
+
+-- What UTF-8 has for a character that is not ASCII (RFC 3629, section 4).
+local CHARACTERS = {
+  "[\194-\223][\128-\191]",
+  "\224[\160-\191][\128-\191]",
+  "[\225-\236\238\239][\128-\191][\128-\191]",
+  "\237[\128-\159][\128-\191]",
+  "\240[\144-\191][\128-\191][\128-\191]",
+  "[\241-\243][\128-\191][\128-\191][\128-\191]",
+  "\244[\128-\143][\128-\191][\128-\191]",
+}
+
+
+-- Whether a text is UTF-8, and has no half of a surrogate pair as an escape. It is otherwise
+-- valid JSON. Kong's library passes bytes on, which another reader takes for something else.
+local function is_unicode(text)
+  if text:find("\\u[dD][89a-fA-F]") then
+    local escapes = text:gsub("\\\\", "  "):gsub("\\u[dD][89abAB]%x%x\\u[dD][c-fC-F]%x%x", " ")
+    if escapes:find("\\u[dD][89a-fA-F]") then
+      return false
+    end
+  end
+  if text:find("[\128-\255]") then
+    for _, character in ipairs(CHARACTERS) do
+      text = text:gsub(character, " ")
+    end
+  end
+  return not text:find("[\128-\255]")
+end
+
+
 -- Whether no object has a member twice, of which another parser, such as the upstream's,
--- could read the other one, and no text has a control character. text is otherwise valid
--- JSON.
+-- could read the other one, and nothing is nested too deep. text is otherwise valid JSON.
 local function is_plain(text)
   local seen, depth, at = {}, 0, 1 -- seen: the names of the object or list at each depth
   while true do
@@ -34,9 +66,6 @@ local function is_plain(text)
         ends = ends + 2 -- a backslash and what it escapes
       end
       local inner = text:sub(at, ends - 1)
-      if inner:find("[%z\1-\31]") then
-        return false
-      end
       if text:find("^%s*:", ends + 1) then
         local name = cjson.decode('["' .. inner .. '"]')[1]
         if seen[depth][name] then
@@ -47,18 +76,14 @@ local function is_plain(text)
       at = ends + 1
     elseif sign == "{" or sign == "[" then
       depth = depth + 1
+      if depth > MAX_DEPTH then
+        return false
+      end
       seen[depth] = {}
     else
       depth = depth - 1
     end
   end
-end
-
-
--- The object that a text is; nil for anything else.
-function json.object(text)
-  local doc = text:find("^%s*{") and cjson.decode(text)
-  return doc and is_plain(text) and doc or nil
 end
 
 
@@ -76,13 +101,17 @@ local function is_word(word)
 end
 
 
--- Whether text is JSON in all of its words and texts; it is otherwise valid.
-local function is_strict(text)
+-- Whether text is JSON in all of its words and texts; it is otherwise valid. With finite, a
+-- number that no double can hold is not.
+local function is_strict(text, finite)
+  if text:find("%z") then
+    return false -- the library stops reading there
+  end
   local at = 1
   while at do
     local from = text:find('"', at, true)
     for word in text:sub(at, (from or 0) - 1):gmatch("[%w.+-]+") do
-      if not is_word(word) then
+      if not is_word(word) or finite and math.abs(tonumber(word) or 0) == math.huge then
         return false
       end
     end
@@ -100,6 +129,13 @@ local function is_strict(text)
     at = ends and ends + 1
   end
   return true
+end
+
+
+-- The object that a text is; nil for anything else.
+function json.object(text)
+  local doc = text:find("^%s*{") and cjson.decode(text)
+  return doc and is_strict(text, true) and is_unicode(text) and is_plain(text) and doc or nil
 end
 
 

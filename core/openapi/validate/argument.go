@@ -99,8 +99,9 @@ func looseName(name string) string {
 }
 
 // loosely returns the arguments of a query or a form as the least strict upstream reads them: a semicolon separates
-// them too, as in Rack and earlier versions of Python and Go, and names are those of the document that they are taken
-// for. differs is false if that is how they are read anyway, or if there are more than most, which is a problem.
+// them too, as in Rack and earlier versions of Python and Go, names are those of the document that they are taken for,
+// and values are without the bytes that aren't UTF-8. differs is false if that is how they are read anyway, or if there
+// are more than most, which is a problem.
 func (r *run) loosely(query string, names looseNames, most int) (out []argument, differs bool) {
 	for pair := range strings.SplitSeq(query, "&") {
 		for one := range strings.SplitSeq(pair, ";") {
@@ -120,8 +121,9 @@ func (r *run) loosely(query string, names looseNames, most int) (out []argument,
 			}
 			read := readArgument(one)
 			name := names.of(read.name)
-			differs = differs || name != read.name || len(one) < len(pair)
-			read.name = name
+			value := strings.ToValidUTF8(read.value, "")
+			differs = differs || name != read.name || value != read.value || len(one) < len(pair)
+			read.name, read.value = name, value
 			out = append(out, read)
 		}
 	}

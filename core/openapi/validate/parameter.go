@@ -131,7 +131,7 @@ func (p *parameter) check(r *run, values []string) {
 		default:
 			r.check(p.schema, value)
 		}
-	case p.isList() || len(values) > 1 && p.in == InQuery && p.list == "" && p.schema.may()&kindArray != 0:
+	case p.isList() || len(values) > 1 && p.in == InQuery && p.list == "" && p.schema.mayRepeat():
 		p.checkList(r, values)
 	case len(values) > 1:
 		r.problem("must be there once")
@@ -191,6 +191,10 @@ func (s *schema) may() kinds {
 	return s.mayBe
 }
 
+// mayRepeat reports whether a value that is there several times may be a list of them. It may not where a schema says
+// something else of the value, and nothing of lists.
+func (s *schema) mayRepeat() bool { return s == nil || s.mayBe&kindArray != 0 && s.saysList }
+
 // itemSchema returns the schema of the items of a list; nil if they can be anything.
 func (s *schema) itemSchema() *schema {
 	if s == nil {
@@ -199,14 +203,14 @@ func (s *schema) itemSchema() *schema {
 	return s.itemsMayBe
 }
 
-// settle sets what follows from the schemas that a schema combines: mayBe and itemsMayBe. Deeper than requests are
-// validated, it can be anything.
+// settle sets what follows from the schemas that a schema combines: mayBe, itemsMayBe and saysList. Deeper than
+// requests are validated, it can be anything.
 func (s *schema) settle(depth int) {
 	if s == nil || s.settled || depth > maxDepth {
 		return
 	}
 	s.settled = true // a schema within itself can be anything
-	s.mayBe, s.itemsMayBe = kindAny, s.items
+	s.mayBe, s.itemsMayBe, s.saysList = kindAny, s.items, true
 	may := kindAny
 	if s.kinds != 0 {
 		may = s.kinds
@@ -225,12 +229,19 @@ func (s *schema) settle(depth int) {
 			may &= union
 		}
 	}
-	s.mayBe = may
+	s.mayBe, s.saysList = may, s.hasListKeyword()
 	for _, one := range slices.Concat(s.allOf, s.anyOf, s.oneOf) {
+		s.saysList = s.saysList || one.mayRepeat()
 		if s.itemsMayBe == nil {
 			s.itemsMayBe = one.itemSchema()
 		}
 	}
+}
+
+// hasListKeyword reports whether a schema itself says something of lists.
+func (s *schema) hasListKeyword() bool {
+	return s.kinds&kindArray != 0 || s.items != nil || len(s.prefix) > 0 || s.contains != nil || s.unique ||
+		s.minItems >= 0 || s.maxItems >= 0 || s.composite || s.conditional
 }
 
 // readings returns what a text can stand for, the most specific first.

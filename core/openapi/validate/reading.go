@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // reading makes a value of arguments, which don't say of which types they are: each is read as the schemas describe it.
@@ -45,7 +46,8 @@ func (r *run) checkForm(s *schema, form []argument, text string, separator map[s
 	isOther := func(one argument) bool {
 		base, _, _ := strings.Cut(one.name, "[")
 		r.spend(len(all))
-		return !slices.ContainsFunc(all, func(s *schema) bool { return s.properties[base] != nil })
+		return !utf8.ValidString(one.value) ||
+			!slices.ContainsFunc(all, func(s *schema) bool { return s.properties[base] != nil })
 	}
 	if len(r.problems) > 0 || !strings.Contains(text, ";") && !slices.ContainsFunc(form, isOther) {
 		return

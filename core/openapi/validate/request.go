@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"slices"
@@ -89,7 +90,7 @@ func (m Match) either(check func(Match) []Problem) []Problem {
 // Path checks the parameters in the path.
 func (m Match) Path(w *Work) []Problem {
 	return m.either(func(m Match) []Problem {
-		r := &run{work: w}
+		r := &run{work: w, in: InPath}
 		m.checkPath(r)
 		return r.result()
 	})
@@ -121,14 +122,14 @@ func (m Match) Head(w *Work, query string, length int64, header func(name string
 }
 
 func (m Match) head(w *Work, query string, length int64, header func(name string) []string) []Problem {
-	r := &run{work: w}
+	r := &run{work: w, in: InQuery}
 	r.spend(len(query) / bytesOfStep)
 	m.checkPath(r)
 	m.checkQuery(r, strings.TrimPrefix(query, "?"))
 	for i := range m.parameters {
 		if p := &m.parameters[i]; p.in == InHeader {
 			lines := header(p.name)
-			if len(lines) > 1 { // lines of a list are one (RFC 9110, 5.3)
+			if len(lines) > 1 && p.schema.mayRepeat() { // lines of a list are one (RFC 9110, 5.3)
 				lines = []string{strings.Join(lines, ",")}
 			}
 			p.check(r, lines)
@@ -231,9 +232,7 @@ func (b *requestBody) checkType(r *run, header func(string) []string) {
 	for _, one := range b.media {
 		names = append(names, one.name)
 	}
-	r.in, r.at = InHeader, append(r.at[:0], "Content-Type")
-	r.problem("must be one of %s", strings.Join(names, ", "))
-	r.in, r.at = InBody, r.at[:0]
+	r.ofHeader("Content-Type", fmt.Errorf("must be one of %s", strings.Join(names, ", ")))
 }
 
 // ReadsBody reports whether bodies of a content type are checked, so that they must be read.
@@ -262,7 +261,7 @@ func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []P
 	case m.body == nil:
 		return nil
 	case m.body.of(name) == nil: // an operation that is alike has it
-		r.problem("must be of a content type that the document has")
+		r.ofHeader("Content-Type", errMedia)
 		return r.result()
 	}
 	if len(body) == 0 {
@@ -272,11 +271,15 @@ func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []P
 		return r.result()
 	}
 	body, err := unpack(w, encoding, body)
-	if err == nil && !readsAlike(contentType) {
-		err = errCharset
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errEncoding):
+		r.ofHeader("Content-Encoding", err)
+	case err != nil:
 		r.problem("%s", err)
+	case !readsAlike(contentType):
+		r.ofHeader("Content-Type", errCharset)
+	}
+	if len(r.problems) > 0 {
 		return r.result()
 	}
 	if !r.spend(len(body)) {
@@ -300,13 +303,20 @@ func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []P
 	return r.result()
 }
 
+// ofHeader notes a problem of a header that says how the body is to be read.
+func (r *run) ofHeader(name string, err error) {
+	r.in, r.at = InHeader, append(r.at[:0], name)
+	r.problem("%s", err)
+}
+
 // maxForm bounds the arguments of a form.
 const maxForm = 1000
 
 // Errors for callers.
 var (
-	errCharset  = errors.New("must be in UTF-8, also by the charset of Content-Type")
-	errEncoding = errors.New("must not be compressed otherwise than by gzip")
+	errMedia    = errors.New("must be a content type that the document has")
+	errCharset  = errors.New("must not have a charset other than UTF-8")
+	errEncoding = errors.New("must be gzip or left out")
 	errGzip     = errors.New("must be compressed by gzip, as Content-Encoding says")
 	errTooLarge = errors.New("must have at most 1 MB unpacked")
 )

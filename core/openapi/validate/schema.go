@@ -98,6 +98,7 @@ type schema struct {
 	settled    bool
 	mayBe      kinds
 	itemsMayBe *schema
+	saysList   bool
 }
 
 type patternedProperty struct {

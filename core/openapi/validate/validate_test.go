@@ -287,7 +287,7 @@ func TestEither(t *testing.T) {
 		{"/a/x", "text/json", "{}",
 			"path p must be an integer; header Content-Type must be one of application/json", ""},
 		{"/a/1", "application/json", "[]", "", "body must be an object"},
-		{"/a/true", "text/json", "[]", "", "body must be of a content type that the document has"},
+		{"/a/true", "text/json", "[]", "", "header Content-Type must be a content type that the document has"},
 	} {
 		m, ok := v.Find("POST", tt.path)
 		if !ok || !m.ReadsBody(tt.media) {
@@ -335,7 +335,7 @@ func TestContentTypes(t *testing.T) {
 		}
 	}
 	m, _ := v.Find("POST", "/o")
-	const charset = "body must be in UTF-8, also by the charset of Content-Type"
+	const charset = "header Content-Type must not have a charset other than UTF-8"
 	for parameter, want := range map[string]string{
 		"": "", ";charset=UTF-8": "", `; charset="utf-8"`: "", ";charset=iso-8859-1": "", ";v=1": "", ";": "",
 		";charset=utf-16": charset, ";charset=UTF-7": charset, ";charset=utf-8;charset=utf-7": charset,

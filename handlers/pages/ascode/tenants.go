@@ -63,7 +63,7 @@ var userForms = map[string][]Call{
 	userRoute + "/delete": does("delete-user", "users delete {user}"),
 	userRoute + "/groups": {{
 		Operation: "set-group-member", Command: "groups add {group} {user}",
-		Body: func(url.Values) any { return &Object{} },
+		Fields: []Field{Fixed("role", "member")},
 	}},
 	userRoute + "/sessions/end-all":      does("end-user-sessions", "users sessions end-all {user}"),
 	userRoute + "/sessions/:session/end": does("end-user-session", "users sessions end {user} {session}"),
@@ -95,8 +95,8 @@ var userForms = map[string][]Call{
 	groupRoute + "/delete": does("delete-group", "groups delete {group}"),
 	groupRoute + "/members": {{
 		Operation: "set-group-member", Command: "groups add {group} USER", Params: map[string]string{"user": "USER"},
-		Body: func(url.Values) any { return &Object{} },
-		Note: "USER is the user's id: postern users list TENANT --email ADDRESS.",
+		Fields: []Field{Fixed("role", "member")},
+		Note:   "USER is the user's id: postern users list TENANT --email ADDRESS.",
 	}},
 	groupRoute + "/members/:user/remove":   does("remove-group-member", "groups remove {group} {user}"),
 	groupRoute + "/children":               does("nest-group", "groups nest {group} {child}"),

@@ -1,5 +1,5 @@
 -- A stand-in for Kong's library: a reader of JSON (RFC 8259), as far as the plugin needs
--- one. What the stand-in for resty.openssl.pkey writes is read too.
+-- one. It accepts what Kong's accepts, and more: halves of surrogate pairs, and any depth. What the stand-in for resty.openssl.pkey writes is read too.
 local safe = { null = setmetatable({}, { __tostring = function() return "null" end }), array_mt = {} }
 
 local read
@@ -9,6 +9,16 @@ local function skip(text, at)
 end
 
 local ESCAPES = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
+
+-- A code unit as UTF-8 writes a character, half of a surrogate pair too.
+local function encoded(code)
+  if code < 0x80 then
+    return string.char(code)
+  elseif code < 0x800 then
+    return string.char(0xC0 + math.floor(code / 64), 0x80 + code % 64)
+  end
+  return string.char(0xE0 + math.floor(code / 4096), 0x80 + math.floor(code / 64) % 64, 0x80 + code % 64)
+end
 
 local function read_text(text, at)
   local parts, from = {}, at + 1
@@ -21,8 +31,7 @@ local function read_text(text, at)
     local escape = text:sub(ends + 1, ends + 1)
     if escape == "u" then
       local code = assert(tonumber(text:sub(ends + 2, ends + 5), 16), "escape")
-      assert(code < 128, "the stand-in knows ASCII only")
-      parts[#parts + 1], from = string.char(code), ends + 6
+      parts[#parts + 1], from = encoded(code), ends + 6
     else
       parts[#parts + 1], from = ESCAPES[escape] or escape, ends + 2
     end
@@ -77,9 +86,9 @@ function read(text, at)
   elseif sign == "{" then
     return read_object(text, at)
   end
-  local number = text:match("^%-?%d+%.?%d*[eE]?[+-]?%d*", at)
+  local number = text:match("^[%d.+-][%w.+-]*", at)
   if number then
-    return tonumber(number), at + #number
+    return assert(tonumber(number), "number"), at + #number
   end
   local word = assert(text:match("^%l+", at), "no value")
   assert(WORDS[word] ~= nil, word)
@@ -91,7 +100,7 @@ function safe.decode(text)
     return { x = "x of " .. text }
   end
   local worked, value, ends = pcall(read, text, skip(text, 1))
-  if not worked or skip(text, ends) <= #text then
+  if not worked or skip(text, ends) <= #text and text:byte(skip(text, ends)) ~= 0 then
     return nil, worked and "text behind the value" or value
   end
   return value
