@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"postern/core/contract"
 	"postern/jobs"
 	"postern/models"
 	"postern/platform/egress"
@@ -86,7 +87,7 @@ func TestJobsOfAKilledProcessAreTakenOver(t *testing.T) {
 
 		f.startWorkers(t)
 		receiver.wait(t, 1)
-		f.waitState(t, hook.ID, webhooks.Delivered)
+		f.waitState(t, hook.ID, contract.DeliveryDelivered)
 		f.waitReady(t, f.ana, export)
 	}
 	t.Run("sqlite", func(t *testing.T) { run(t, "", state.SQLite(t)) })

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
@@ -16,12 +17,12 @@ import (
 func TestWrongWebhooksNameTheField(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newGuardedFixture(t, db)
-		for pointer, in := range map[string]webhooks.CreateInput{
+		for pointer, in := range map[string]contract.NewWebhook{
 			"/url":         {URL: "http://169.254.169.254/"},
 			"/events/1":    {URL: "http://8.8.8.8", Events: []string{webhooks.KeyFrozen, "key.eaten"}},
 			"/description": {URL: "http://8.8.8.8", Description: strings.Repeat("x", 201)},
 		} {
-			_, _, err := f.hooks.Create(t.Context(), f.ana, in)
+			_, err := f.hooks.Create(t.Context(), f.ana, contract.WebhookCreation{Body: in})
 			refused, ok := errors.AsType[*fault.Error](err)
 			if !ok || refused.Kind != fault.Invalid {
 				t.Errorf("%+v: %v, want it refused", in, err)
@@ -43,13 +44,14 @@ func TestWebhookURLs(t *testing.T) {
 			"http://8.8.8.8/hook?code=\x00",
 			"http://169.254.169.254/?x=1",
 		} {
-			_, _, err := f.hooks.Create(t.Context(), f.ana, webhooks.CreateInput{URL: url})
+			_, err := f.hooks.Create(t.Context(), f.ana, contract.WebhookCreation{Body: contract.NewWebhook{URL: url}})
 			if fault.KindOf(err) != fault.Invalid {
 				t.Errorf("%q: %v, want it refused", url, err)
 			}
 		}
 		const kept = "http://8.8.8.8/hook?code=%20x&sig=a/b?c" // unchanged: the receiver may check a signature of it
-		created, _, err := f.hooks.Create(t.Context(), f.ana, webhooks.CreateInput{URL: kept})
+		in := contract.NewWebhook{URL: kept}
+		created, err := f.hooks.Create(t.Context(), f.ana, contract.WebhookCreation{Body: in})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +68,8 @@ func TestWorkspaceKeysCreateNoWebhooks(t *testing.T) {
 			Roles:    map[string]access.Role{f.ana.HomeTeam: access.Workspace},
 			HomeTeam: f.ana.HomeTeam,
 		}
-		_, _, err := f.hooks.Create(t.Context(), key, webhooks.CreateInput{URL: "http://8.8.8.8"})
+		in := contract.NewWebhook{URL: "http://8.8.8.8"}
+		_, err := f.hooks.Create(t.Context(), key, contract.WebhookCreation{Body: in})
 		if fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("got %v, want it forbidden", err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"postern/core/contract"
 	"postern/jobs"
 	"postern/models"
 	"postern/platform/egress"
@@ -124,16 +125,17 @@ func now() *time.Time { t := models.Now(); return &t }
 
 func (f *webhookFixture) subscribe(
 	t *testing.T, url string, events ...string,
-) (webhooks.Webhook, *standardwebhooks.Webhook) {
+) (contract.Webhook, *standardwebhooks.Webhook) {
 	t.Helper()
-	hook, secret, err := f.hooks.Create(t.Context(), f.ana, webhooks.CreateInput{URL: url, Events: events})
+	in := contract.NewWebhook{URL: url, Events: events}
+	hook, err := f.hooks.Create(t.Context(), f.ana, contract.WebhookCreation{Body: in})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hook, verifier(t, secret)
+	return hook.Webhook, verifier(t, hook.Secret)
 }
 
-func verifier(t *testing.T, secret secrets.Secret) *standardwebhooks.Webhook {
+func verifier(t *testing.T, secret contract.Secret) *standardwebhooks.Webhook {
 	t.Helper()
 	v, err := standardwebhooks.NewWebhook(secret.Reveal())
 	if err != nil {
@@ -158,18 +160,20 @@ func (f *webhookFixture) freeze(t *testing.T) {
 	}
 }
 
-func (f *webhookFixture) delivery(t *testing.T, hook string) webhooks.Delivery {
+func (f *webhookFixture) delivery(t *testing.T, hook string) contract.Delivery {
 	t.Helper()
-	page, err := f.hooks.Deliveries(t.Context(), f.ana, hook, models.DeliveryFilter{}, models.Page{})
+	page, err := f.hooks.Deliveries(t.Context(), f.ana, contract.DeliveryList{
+		WebhookPath: contract.WebhookPath{Webhook: hook},
+	})
 	if err != nil || len(page.Items) == 0 {
 		t.Fatalf("deliveries: %v, %v", page, err)
 	}
 	return page.Items[0]
 }
 
-func (f *webhookFixture) waitState(t *testing.T, hook, state string) webhooks.Delivery {
+func (f *webhookFixture) waitState(t *testing.T, hook, state string) contract.Delivery {
 	t.Helper()
-	return testkit.Await(t, "a delivery that is "+state, func() (webhooks.Delivery, bool) {
+	return testkit.Await(t, "a delivery that is "+state, func() (contract.Delivery, bool) {
 		d := f.delivery(t, hook)
 		return d, d.State == state
 	})

@@ -8,9 +8,9 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
-	"postern/platform/secrets"
 	"postern/service/webhooks"
 	"postern/testkit/state"
 )
@@ -109,22 +109,24 @@ func TestAFailedDeliveryIsTriedAgainUnderItsID(t *testing.T) {
 				t.Errorf("attempt %+v, want the first message again: %+v", m, got[0])
 			}
 		}
-		d := f.waitState(t, hook.ID, webhooks.Delivered)
+		d := f.waitState(t, hook.ID, contract.DeliveryDelivered)
 		if d.ID != got[0].id {
 			t.Errorf("delivery %s, want the id of the message, %s", d.ID, got[0].id)
 		}
 		if d.Attempts != 4 {
 			t.Errorf("%d attempts, want 4", d.Attempts)
 		}
-		if d.LastStatus != 200 || d.LastError != "" {
-			t.Errorf("last status %d, last error %q; want 200 without an error", d.LastStatus, d.LastError)
+		if d.LastStatus == nil || *d.LastStatus != 200 || d.LastError != nil {
+			t.Errorf("got %+v, want 200 without an error", d)
 		}
-		again, err := f.hooks.Redeliver(t.Context(), f.ana, hook.ID, got[0].id)
+		again, err := f.hooks.Redeliver(t.Context(), f.ana, contract.DeliveryPath{
+			WebhookPath: hook.Path(), Delivery: got[0].id,
+		})
 		if err != nil {
 			t.Fatalf("redeliver: %v", err)
 		}
-		if again.State != webhooks.Pending {
-			t.Errorf("redelivered: %s, want %s", again.State, webhooks.Pending)
+		if again.State != contract.DeliveryPending {
+			t.Errorf("redelivered: %s, want %s", again.State, contract.DeliveryPending)
 		}
 		if got := receiver.wait(t, 5); got[4].id != got[0].id {
 			t.Errorf("delivered again as %s, want %s", got[4].id, got[0].id)
@@ -139,17 +141,17 @@ func TestADeliveryThatNeverArrivesFails(t *testing.T) {
 		hook, _ := f.subscribe(t, receiver.URL, webhooks.KeyFrozen)
 		f.freeze(t)
 		f.startWorkers(t)
-		d := f.waitState(t, hook.ID, webhooks.Failed)
+		d := f.waitState(t, hook.ID, contract.DeliveryFailed)
 		if d.Attempts != 4 {
 			t.Errorf("%d attempts, want 4", d.Attempts)
 		}
-		if d.LastStatus != 500 || d.LastError == "" {
-			t.Errorf("last status %d, last error %q; want 500 with an error", d.LastStatus, d.LastError)
+		if d.LastStatus == nil || *d.LastStatus != 500 || d.LastError == nil {
+			t.Errorf("got %+v, want 500 with an error", d)
 		}
 		if d.FinishedAt == nil {
 			t.Error("the failed delivery has no finish time")
 		}
-		after, err := f.hooks.Get(t.Context(), f.ana, hook.ID)
+		after, err := f.hooks.Get(t.Context(), f.ana, hook.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,15 +177,15 @@ func TestAFailingWebhookIsDisabled(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				hook := f.failOnce(t, tc.status, tc.since)
-				after, err := f.hooks.Get(t.Context(), f.ana, hook)
+				after, err := f.hooks.Get(t.Context(), f.ana, contract.WebhookPath{Webhook: hook})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if after.Enabled == tc.disabled {
 					t.Errorf("enabled: %v, want %v", after.Enabled, !tc.disabled)
 				}
-				if (after.DisabledReason != "") != tc.disabled {
-					t.Errorf("reason %q; disabled: %v", after.DisabledReason, tc.disabled)
+				if (after.DisabledReason != nil) != tc.disabled {
+					t.Errorf("disabled: %v, want %v", !tc.disabled, tc.disabled)
 				}
 				if tc.disabled {
 					f.enable(t, hook)
@@ -222,7 +224,10 @@ func (f *webhookFixture) failOnce(t *testing.T, status int, failing time.Duratio
 func (f *webhookFixture) enable(t *testing.T, hook string) {
 	t.Helper()
 	enabled := true
-	after, err := f.hooks.Update(t.Context(), f.ana, hook, "", webhooks.Change{Enabled: &enabled})
+	after, err := f.hooks.Update(t.Context(), f.ana, contract.WebhookUpdate{
+		WebhookPath: contract.WebhookPath{Webhook: hook},
+		Body:        contract.WebhookChange{Enabled: &enabled},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +237,8 @@ func (f *webhookFixture) enable(t *testing.T, hook string) {
 	if after.FailingSince != nil {
 		t.Errorf("enabled, but failing since %v", after.FailingSince)
 	}
-	if after.DisabledReason != "" {
-		t.Errorf("enabled, but disabled because of %q", after.DisabledReason)
+	if after.DisabledReason != nil {
+		t.Errorf("enabled, but disabled because of %q", *after.DisabledReason)
 	}
 }
 
@@ -247,11 +252,11 @@ func TestWebhooksReachNoForbiddenAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := f.delivery(t, hook.ID)
-		if d.State != webhooks.Failed {
-			t.Errorf("state %s, want %s", d.State, webhooks.Failed)
+		if d.State != contract.DeliveryFailed {
+			t.Errorf("state %s, want %s", d.State, contract.DeliveryFailed)
 		}
-		if d.LastError != "the address may not be reached" {
-			t.Errorf("last error %q", d.LastError)
+		if d.LastError == nil || *d.LastError != "the address may not be reached" {
+			t.Errorf("got %+v", d)
 		}
 		if n := len(receiver.messages()); n != 0 {
 			t.Errorf("%d messages arrived", n)
@@ -265,7 +270,10 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t)
 		hook, old := f.subscribe(t, receiver.URL, webhooks.KeyFrozen, webhooks.KeyRevoked)
-		_, secret, err := f.hooks.Rotate(t.Context(), f.ana, hook.ID, "", time.Hour)
+		hour, none := int64(3600), int64(0)
+		rotated, err := f.hooks.Rotate(t.Context(), f.ana, contract.WebhookRotation{
+			WebhookPath: hook.Path(), Body: contract.Overlap{OverlapSeconds: &hour},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,12 +282,14 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := receiver.wait(t, 1)[0]
-		for which, v := range map[string]*standardwebhooks.Webhook{"old": old, "new": verifier(t, secret)} {
+		for which, v := range map[string]*standardwebhooks.Webhook{"old": old, "new": verifier(t, rotated.Secret)} {
 			if err := v.Verify([]byte(m.body), m.header); err != nil {
 				t.Errorf("the %s secret: %v", which, err)
 			}
 		}
-		_, last, err := f.hooks.Rotate(t.Context(), f.ana, hook.ID, "", 0)
+		last, err := f.hooks.Rotate(t.Context(), f.ana, contract.WebhookRotation{
+			WebhookPath: hook.Path(), Body: contract.Overlap{OverlapSeconds: &none},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,14 +300,14 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		m = receiver.wait(t, 2)[1]
-		if err := verifier(t, secret).Verify([]byte(m.body), m.header); err == nil {
+		if err := verifier(t, rotated.Secret).Verify([]byte(m.body), m.header); err == nil {
 			t.Error("a secret that was replaced at once still signs")
 		}
-		if err := verifier(t, last).Verify([]byte(m.body), m.header); err != nil {
+		if err := verifier(t, last.Secret).Verify([]byte(m.body), m.header); err != nil {
 			t.Error(err)
 		}
 		for _, row := range f.rows(t, "webhooks") {
-			for _, s := range []secrets.Secret{secret, last} {
+			for _, s := range []contract.Secret{rotated.Secret, last.Secret} {
 				if strings.Contains(row, strings.TrimPrefix(s.Reveal(), "whsec_")) {
 					t.Error("the database holds a secret in plain text")
 				}

@@ -1,6 +1,10 @@
 package models
 
-import "gorm.io/gorm"
+import (
+	"gorm.io/gorm"
+
+	"postern/core/contract"
+)
 
 // Bounds of Page.Limit.
 const (
@@ -24,6 +28,11 @@ type Page struct {
 	Sort   Sort   // the order, of lists that offer any; the pages of a list have the same
 	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
 	Count  bool   // asks for List.Total
+}
+
+// PageOf returns the page that a request asks for, in the order that sort names, of what contains the text.
+func PageOf(asked contract.Page, sort, text string) Page {
+	return Page{Cursor: asked.Cursor, Limit: asked.Limit, Sort: ParseSort(sort), Text: text, Count: asked.Count}
 }
 
 // Size returns the most items that the page holds.

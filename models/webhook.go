@@ -3,6 +3,7 @@ package models
 import (
 	"time"
 
+	"postern/core/contract"
 	"postern/platform/secrets"
 )
 
@@ -53,22 +54,15 @@ func (t *Tx) WebhooksOf(teamID string) ([]Webhook, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("id").Find(&list).Error
 }
 
-// States of webhooks in lists.
-const (
-	WebhookOn      = "on"
-	WebhookOff     = "off"
-	WebhookFailing = "failing" // on, and its deliveries fail
-)
-
 // WebhooksOfTeams lists the webhooks of the teams, newest first; those in one state unless it is empty.
 func (t *Tx) WebhooksOfTeams(teamIDs []string, state string, page Page) (List[Webhook], error) {
 	q := t.containing(t.db.Where("team_id IN ?", teamIDs), page.Text, "url", "description")
 	switch state {
-	case WebhookOn:
+	case contract.WebhookOn:
 		q = q.Where("enabled AND failing_since IS NULL")
-	case WebhookOff:
+	case contract.WebhookOff:
 		q = q.Where("NOT enabled")
-	case WebhookFailing:
+	case contract.WebhookFailing:
 		q = q.Where("enabled AND failing_since IS NOT NULL")
 	}
 	id := func(row Webhook) string { return row.ID }

@@ -4,65 +4,57 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newWebhooks(t terminal) *cobra.Command {
+	shown := func(_ contract.WebhookPath, w contract.Webhook) error { return printWebhook(t, w) }
 	return family("webhooks", "List and change webhooks for a team's projects, keys, exports, users and groups",
-		newWebhooksList(t), newWebhooksCreate(t), newWebhooksChange(t), newWebhooksRotate(t), newWebhooksDelete(t),
-		newWebhooksTest(t), newWebhooksDeliveries(t), newWebhooksDelivery(t), newWebhooksRedeliver(t))
-}
-
-// webhooksCommand returns a command that acts for an account: workspace keys have no
-// webhooks.
-func webhooksCommand(
-	t terminal, use, short string, args cobra.PositionalArgs,
-	run func(c *cobra.Command, api caller, args []string) error,
-) *cobra.Command {
-	command := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
-		s, who, err := signedIn(t, c)
-		if err != nil {
-			return err
-		}
-		return s.loginOver(who, run(c, *who, args))
-	}}
-	addServerFlag(command)
-	return command
-}
-
-func newWebhooksList(t terminal) *cobra.Command {
-	var options client.ListOptions
-	command := webhooksCommand(
-		t,
-		"list",
-		"List webhooks, newest first",
-		cobra.NoArgs,
-		func(c *cobra.Command, api caller, _ []string) error {
-			list, err := collect(api.Webhooks(c.Context(), options))
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSONList(t.out, list)
-			}
-			return table(t.out, func(row func(...string)) {
-				row("ID", "STATE", "URL", "EVENTS", "DESCRIPTION")
-				for _, w := range list {
-					row(w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description)
-				}
-			})
-		},
+		listCommand(t, asPerson, contract.ListWebhooks, []string{"ID", "STATE", "URL", "EVENTS", "DESCRIPTION"},
+			func(w contract.Webhook) []string {
+				return []string{w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description}
+			}),
+		operationCommand(t, asPerson, contract.CreateWebhook,
+			func(_ contract.WebhookCreation, w contract.WebhookWithSecret) error {
+				return printWebhookSecret(t, w)
+			}),
+		operationCommand(t, asPerson, contract.GetWebhook, shown),
+		operationCommand(t, asPerson, contract.UpdateWebhook,
+			func(_ contract.WebhookUpdate, w contract.Webhook) error {
+				fmt.Fprintf(t.out, "%s is %s.\n", w.ID, webhookState(w))
+				return nil
+			}),
+		operationCommand(t, asPerson, contract.RotateWebhook,
+			func(_ contract.WebhookRotation, w contract.WebhookWithSecret) error {
+				return printWebhookSecret(t, w)
+			}),
+		operationCommand(t, asPerson, contract.DeleteWebhook, func(in contract.WebhookPath, _ contract.None) error {
+			fmt.Fprintf(t.out, "%s is deleted.\n", in.Webhook)
+			return nil
+		}),
+		newWebhooksTest(t),
+		listCommand(t, asPerson, contract.ListDeliveries,
+			[]string{"ID", "TIME", "EVENT", "STATE", "ATTEMPTS", "STATUS", "WHY"},
+			func(d contract.Delivery) []string {
+				return []string{d.ID, when(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), statusOf(d),
+					orEmpty(d.LastError)}
+			}),
+		operationCommand(t, asPerson, contract.GetDelivery, func(_ contract.DeliveryPath, d contract.Delivery) error {
+			return printDelivery(t, d)
+		}),
+		operationCommand(t, asPerson, contract.Redeliver, func(_ contract.DeliveryPath, d contract.Delivery) error {
+			fmt.Fprintf(t.out, "%s is sent again.\n", d.ID)
+			return nil
+		}),
 	)
-	listFlags(command, &options, "URL or description", "created", "url")
-	command.Flags().StringVar(&options.State, "state", "", "only those that are on, off or failing")
-	addJSONFlag(command)
-	return command
 }
 
-func webhookState(w client.Webhook) string {
+func webhookState(w contract.Webhook) string {
 	switch {
 	case w.DisabledReason != nil:
 		return "off: " + *w.DisabledReason
@@ -74,140 +66,111 @@ func webhookState(w client.Webhook) string {
 	return "on"
 }
 
-func newWebhooksCreate(t terminal) *cobra.Command {
-	var in client.NewWebhook
-	command := webhooksCommand(
-		t,
-		"create URL",
-		"Add a webhook and print its secret",
-		exactly("URL"),
-		func(c *cobra.Command, api caller, args []string) error {
-			in.URL = args[0]
-			w, err := api.CreateWebhook(c.Context(), in)
-			if err != nil {
-				return err
-			}
-			return printSecret(t, c, w)
-		},
-	)
-	command.Example = "  postern webhooks create https://hooks.example.com/postern --event key.created --event " +
-		"key.revoked"
-	command.Flags().StringArrayVar(
-		&in.Events, "event", nil, "event to send, repeatable (default: all)",
-	)
-	command.Flags().StringVar(&in.Description, "description", "", "description of the webhook")
-	teamFlag(command, &in.Team)
-	addJSONFlag(command)
-	return command
+func printWebhook(t terminal, w contract.Webhook) error {
+	return details(t.out, func(row func(...string)) {
+		row("Webhook", w.ID)
+		row("URL", w.URL)
+		row("State", webhookState(w))
+		row("Events", strings.Join(w.Events, ", "))
+		row("Description", w.Description)
+		row("Team", w.Team)
+		row("Created", when(&w.CreatedAt))
+		if w.OldSecretExpiresAt != nil {
+			row("Old secret", "signs too until "+when(w.OldSecretExpiresAt))
+		}
+	})
 }
 
-func printSecret(t terminal, c *cobra.Command, w client.Webhook) error {
-	if wantsJSON(c) {
-		return printJSON(t.out, w)
-	}
-	fmt.Fprintf(t.out, "%s is told of %s.\n\n  %s\n\nThat is its secret, which signs what is sent (Standard "+
-		"Webhooks). Write it down: it is not shown again.\n",
-		printable(w.URL), strings.Join(w.Events, ", "), w.Secret)
+func printWebhookSecret(t terminal, w contract.WebhookWithSecret) error {
+	fmt.Fprintf(t.out, "%s receives %s.\n\n  %s\n\nThat is its secret, which signs what is sent (Standard Webhooks). "+
+		"Copy it now. You won't see it again.\n",
+		printable(w.URL), strings.Join(w.Events, ", "), w.Secret.Reveal())
 	if w.OldSecretExpiresAt != nil {
-		fmt.Fprintf(t.out, "The old one signs beside it until %s.\n", when(w.OldSecretExpiresAt))
+		fmt.Fprintf(t.out, "The old secret signs too until %s.\n", when(w.OldSecretExpiresAt))
 	}
 	return nil
 }
 
-func newWebhooksChange(t terminal) *cobra.Command {
-	var url, description string
-	var events []string
-	var on, off bool
-	command := webhooksCommand(
-		t,
-		"change WEBHOOK",
-		"Change a webhook, or turn it on or off",
-		exactly("WEBHOOK"),
-		func(c *cobra.Command, api caller, args []string) error {
-			var change client.WebhookChange
-			if c.Flags().Changed("url") {
-				change.URL = &url
-			}
-			if c.Flags().Changed("description") {
-				change.Description = &description
-			}
-			if c.Flags().Changed("event") {
-				change.Events = &events
-			}
-			switch {
-			case on && off:
-				return usageError{"--on and --off contradict each other"}
-			case on || off:
-				change.Enabled = &on
-			}
-			if change == (client.WebhookChange{}) {
-				return usageError{"nothing to change: give --url, --description, --event, --on or --off"}
-			}
-			w, err := api.UpdateWebhook(c.Context(), args[0], change)
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSON(t.out, w)
-			}
-			fmt.Fprintf(t.out, "%s is %s.\n", w.ID, webhookState(w))
-			return nil
-		},
-	)
-	command.Flags().StringVar(&url, "url", "", "URL that receives the events")
-	command.Flags().StringVar(&description, "description", "", "description of the webhook")
-	command.Flags().StringArrayVar(
-		&events, "event", nil, "event to send, repeatable; replaces the earlier ones",
-	)
-	command.Flags().BoolVar(&on, "on", false, "turn it on")
-	command.Flags().BoolVar(&off, "off", false, "turn it off")
+// testWait is how long webhooks test waits for the outcome: longer than one attempt may take.
+const testWait = 15 * time.Second
+
+func newWebhooksTest(t terminal) *cobra.Command {
+	var in contract.WebhookPath
+	op := contract.TestWebhook.Operation
+	op.Summary = "Send a test event and print what the receiver answers"
+	command := requestCommand(t, asPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
+		d, err := client.Do(c.Context(), api, contract.TestWebhook, in)
+		if err != nil {
+			return err
+		}
+		if d, err = awaitDelivery(c.Context(), api, d); err != nil {
+			return err
+		}
+		if wantsJSON(c) {
+			err = printJSON(t.out, d)
+		} else {
+			err = printDelivery(t, d)
+		}
+		if err == nil && d.State == contract.DeliveryFailed {
+			err = fmt.Errorf("the test event was not delivered: %s", orEmpty(d.LastError))
+		}
+		return err
+	})
 	addJSONFlag(command)
 	return command
 }
 
-func newWebhooksRotate(t terminal) *cobra.Command {
-	var overlap string
-	command := webhooksCommand(
-		t,
-		"rotate WEBHOOK",
-		"Rotate a webhook's secret",
-		exactly("WEBHOOK"),
-		func(c *cobra.Command, api caller, args []string) error {
-			rotate := func(ctx context.Context) (client.Webhook, error) { return api.RotateWebhook(ctx, args[0], nil) }
-			if c.Flags().Changed("overlap") {
-				d, err := readDuration(overlap)
-				if err != nil {
-					return usageError{fmt.Sprintf("--overlap %q is not a duration such as 24h, 7d or 0", overlap)}
-				}
-				rotate = func(ctx context.Context) (client.Webhook, error) {
-					return api.RotateWebhook(ctx, args[0], &d)
-				}
-			}
-			w, err := rotate(c.Context())
-			if err != nil {
-				return err
-			}
-			return printSecret(t, c, w)
-		},
-	)
-	command.Flags().StringVar(&overlap, "overlap", "", "how long messages carry a signature of the old secret too: 0, "+
-		"or up to 30d (default: 24h)")
-	addJSONFlag(command)
-	return command
+// awaitDelivery returns a delivery once it has finished, or as it is after testWait.
+func awaitDelivery(ctx context.Context, api *client.Client, d contract.Delivery) (contract.Delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, testWait)
+	defer cancel()
+	path := contract.DeliveryPath{WebhookPath: contract.WebhookPath{Webhook: d.Webhook}, Delivery: d.ID}
+	for d.State == contract.DeliveryPending {
+		select {
+		case <-ctx.Done():
+			return d, nil
+		case <-time.After(200 * time.Millisecond):
+		}
+		now, err := client.Do(ctx, api, contract.GetDelivery, path)
+		if ctx.Err() != nil {
+			return d, nil
+		}
+		if err != nil {
+			return d, err
+		}
+		d = now
+	}
+	return d, nil
 }
 
-func newWebhooksDelete(t terminal) *cobra.Command {
-	return webhooksCommand(
-		t,
-		"delete WEBHOOK",
-		"Delete a webhook",
-		exactly("WEBHOOK"),
-		func(c *cobra.Command, api caller, args []string) error {
-			if err := api.DeleteWebhook(c.Context(), args[0]); err != nil {
-				return err
-			}
-			fmt.Fprintf(t.out, "%s is deleted.\n", args[0])
-			return nil
-		},
-	)
+func printDelivery(t terminal, d contract.Delivery) error {
+	return details(t.out, func(row func(...string)) {
+		row("Delivery", d.ID)
+		row("Event", d.Event)
+		row("State", d.State)
+		row("Attempts", fmt.Sprint(d.Attempts))
+		if d.NextAttemptAt != nil {
+			row("Next attempt", when(d.NextAttemptAt))
+		}
+		row("Payload", string(d.Payload))
+		row("Status", statusOf(d))
+		if d.LastError != nil {
+			row("Error", *d.LastError)
+		}
+		row("Answer", strings.TrimSpace(d.LastAnswer))
+	})
+}
+
+func statusOf(d contract.Delivery) string {
+	if d.LastStatus == nil {
+		return "-"
+	}
+	return fmt.Sprint(*d.LastStatus)
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

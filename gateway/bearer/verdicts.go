@@ -14,8 +14,8 @@ const verdictLife = time.Minute
 // verdictSlots bounds the verdicts. A gateway that gets more tokens in a minute verifies some of them again.
 const verdictSlots = 1 << 14
 
-// maxKept bounds the payload, in bytes, whose reading is kept with the verdict: all of them take at most 50 MB. A longer
-// one is read on every call.
+// maxKept bounds the payload, in bytes, whose reading is kept with the verdict: all of them take at most 50
+// MB. A longer one is read on every call.
 const maxKept = 2 << 10
 
 // verdicts remembers which signatures were valid, and what their tokens say: to verify and read one takes longer than

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 )
@@ -111,18 +111,13 @@ func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
 }
 
 // Page is the query of every list.
-type Page struct {
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
-}
+type Page struct{ contract.Page }
 
-func (p Page) page() models.Page { return models.Page{Cursor: p.Cursor, Limit: p.Limit} }
+func (p Page) page() models.Page { return models.PageOf(p.Page, "", "") }
 
 // sorted is the page of a list in the order that sort names, narrowed to what contains the text.
 func (p Page) sorted(sort, text string) models.Page {
-	page := p.page()
-	page.Sort, page.Text = models.ParseSort(sort), text
-	return page
+	return models.PageOf(p.Page, sort, text)
 }
 
 // NamedPage is the query of lists of what has a name. The pages of a list have the same order
@@ -144,10 +139,7 @@ type inTeam struct {
 }
 
 // list is the body of every list.
-type list[T any] struct {
-	Items      []T     `json:"items"`
-	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
-}
+type list[T any] = contract.List[T]
 
 // answerPage returns the body of a list, each item as show shows it.
 func answerPage[Item, Output any](
@@ -169,15 +161,6 @@ func listOf[T any](items []T, next string) list[T] {
 		out.NextCursor = &next
 	}
 	return out
-}
-
-// utc returns t in UTC, as every answer shows times (RFC 3339).
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := t.UTC()
-	return &u
 }
 
 // body is an answer without headers of its own.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 )
 
@@ -45,7 +46,7 @@ func (h *Handler) rotateAppClientKey(ctx context.Context, in *ClientRef) (*body[
 			ID:             k.ID,
 			Algorithm:      k.Algorithm,
 			SignsFrom:      k.SignsFrom.UTC(),
-			PublishedUntil: utc(k.PublishedUntil),
+			PublishedUntil: contract.UTC(k.PublishedUntil),
 		})
 	}
 	return &body[clientKeysOutput]{out}, nil

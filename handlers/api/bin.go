@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/projects"
 )
@@ -73,6 +74,6 @@ func (h *Handler) getProjectDeletion(ctx context.Context, in *ProjectRef) (*body
 		Users:        c.Users,
 		Groups:       c.Groups,
 		Exports:      c.Exports,
-		NewestExport: utc(newest),
+		NewestExport: contract.UTC(newest),
 	}}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/handlers/web"
 	"postern/service/projects"
@@ -47,7 +48,7 @@ func (h *Handler) showCallSigning(s projects.CallSigning) *body[callSigningOutpu
 				"OKP", "Ed25519", k.ID, "sig", base64.RawURLEncoding.EncodeToString(k.Public),
 			},
 			SignsFrom:      k.SignsFrom.UTC(),
-			PublishedUntil: utc(k.PublishedUntil),
+			PublishedUntil: contract.UTC(k.PublishedUntil),
 			CreatedAt:      k.CreatedAt.UTC(),
 		})
 	}

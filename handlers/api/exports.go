@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/secrets"
@@ -74,8 +75,8 @@ func (h *Handler) showExport(e exports.Export) exportOutput {
 		SHA256:      e.SHA256,
 		Ledger:      ledgerOutput{e.Summary.Exact, e.Summary.Approximate, e.Summary.Lossy, e.Summary.Skipped},
 		CreatedAt:   e.CreatedAt.UTC(),
-		FinishedAt:  utc(e.FinishedAt),
-		ExpiresAt:   utc(e.ExpiresAt),
+		FinishedAt:  contract.UTC(e.FinishedAt),
+		ExpiresAt:   contract.UTC(e.ExpiresAt),
 		Error:       e.Problem,
 	}
 	if e.State == exports.Ready {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/accounts"
@@ -35,7 +36,7 @@ func (h *Handler) showInvitation(i accounts.Invitation) invitationOutput {
 		CreatedAt: i.CreatedAt.UTC(),
 		ExpiresAt: i.ExpiresAt.UTC(),
 		ByMail:    i.ByMail,
-		MailedAt:  utc(i.MailedAt),
+		MailedAt:  contract.UTC(i.MailedAt),
 	}
 	if i.Code != "" {
 		out.URL = h.Web.InviteURL(i.Code)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
@@ -58,9 +59,9 @@ func showKey(k keys.Key, plaintext string) keyOutput {
 		Last4:        k.Last4,
 		ETag:         web.FormatETag(k.ETag),
 		CreatedAt:    k.CreatedAt.UTC(),
-		ExpiresAt:    utc(k.ExpiresAt),
-		GraceEndsAt:  utc(k.GraceEndsAt),
-		LastUsedAt:   utc(k.LastUsedAt),
+		ExpiresAt:    contract.UTC(k.ExpiresAt),
+		GraceEndsAt:  contract.UTC(k.GraceEndsAt),
+		LastUsedAt:   contract.UTC(k.LastUsedAt),
 		Key:          plaintext,
 	}
 	if k.Limits != nil {

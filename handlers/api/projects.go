@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/models"
@@ -113,7 +114,7 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 		Versions:      []versionOutput{},
 		KeyTypes:      []keyTypeOutput{},
 		CreatedAt:     p.CreatedAt.UTC(),
-		ExpiresAt:     utc(p.ExpiresAt),
+		ExpiresAt:     contract.UTC(p.ExpiresAt),
 	}
 	if p.Product != "" {
 		out.Product = &p.Product

@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/config"
 	"postern/platform/fault"
@@ -270,7 +271,7 @@ func (h *Handler) showCreated(created projects.Created) createdProxy {
 		}
 	}
 	if w := created.Workspace; w != nil {
-		out.WorkspaceKey, out.ExpiresAt = w.Key, utc(&w.ExpiresAt)
+		out.WorkspaceKey, out.ExpiresAt = w.Key, contract.UTC(&w.ExpiresAt)
 		out.Claim = &claimOutput{Code: w.ClaimCode, URL: h.Web.Config.PublicURL + "/claim/" + w.ClaimCode}
 	}
 	return out

@@ -3,6 +3,8 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+
+	"postern/core/contract"
 )
 
 // Mount adds the routes of the JSON API. All of them are in this file, or in a
@@ -235,7 +237,6 @@ func (h *Handler) keyRoutes(api huma.API) {
 func (h *Handler) exportRoutes(api huma.API) {
 	const (
 		project = "/api/v1/projects/{project}"
-		webhook = "/api/v1/webhooks/{webhook}"
 	)
 	route(h, api, "list-exports", "GET", project+"/exports", 200, "List exports", h.listExports)
 	route(h, api, "create-export", "POST", project+"/exports", 202, "Create an export", h.createExport)
@@ -247,19 +248,16 @@ func (h *Handler) exportRoutes(api huma.API) {
 	route(h, api, "get-export-ledger", "GET", "/api/v1/exports/{export}/ledger", 200,
 		"Get the ledger of an export", h.getExportLedger)
 
-	route(h, api, "list-webhooks", "GET", "/api/v1/webhooks", 200, "List webhooks", h.listWebhooks)
-	route(h, api, "create-webhook", "POST", "/api/v1/webhooks", 201, "Create a webhook", h.createWebhook)
-	route(h, api, "get-webhook", "GET", webhook, 200, "Get a webhook", h.getWebhook)
-	route(h, api, "update-webhook", "PATCH", webhook, 200, "Update a webhook", h.updateWebhook)
-	route(h, api, "rotate-webhook", "POST", webhook+"/rotate", 200, "Rotate a webhook's secret", h.rotateWebhook)
-	route(h, api, "delete-webhook", "DELETE", webhook, 204, "Delete a webhook", h.deleteWebhook)
-
-	route(h, api, "test-webhook", "POST", webhook+"/test", 202, "Send a test event", h.testWebhook)
-	route(h, api, "get-delivery", "GET", webhook+"/deliveries/{delivery}", 200, "Get a delivery", h.getDelivery)
-	route(h, api, "list-deliveries", "GET", webhook+"/deliveries", 200,
-		"List deliveries", h.listDeliveries)
-	route(h, api, "redeliver", "POST", webhook+"/deliveries/{delivery}/redeliver", 200,
-		"Redeliver an event", h.redeliver)
+	serveList(h, api, contract.ListWebhooks, h.Webhooks.List)
+	serve(h, api, contract.CreateWebhook, h.Webhooks.Create)
+	serve(h, api, contract.GetWebhook, h.Webhooks.Get)
+	serve(h, api, contract.UpdateWebhook, h.Webhooks.Update)
+	serve(h, api, contract.RotateWebhook, h.Webhooks.Rotate)
+	serve(h, api, contract.DeleteWebhook, h.Webhooks.Delete)
+	serve(h, api, contract.TestWebhook, h.Webhooks.SendTest)
+	serve(h, api, contract.GetDelivery, h.Webhooks.Delivery)
+	serveList(h, api, contract.ListDeliveries, h.Webhooks.Deliveries)
+	serve(h, api, contract.Redeliver, h.Webhooks.Redeliver)
 
 	route(h, api, "list-audit", "GET", "/api/v1/audit", 200, "List audit entries", h.listAudit)
 	route(h, api, "verify-audit", "GET", "/api/v1/audit/verify", 200,

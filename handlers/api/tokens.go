@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/accounts"
 	"postern/service/tokens"
@@ -31,8 +32,8 @@ func showToken(t tokens.Token, plaintext string) tokenOutput {
 		Scopes:       []string{},
 		Last4:        t.Last4,
 		CreatedAt:    t.CreatedAt.UTC(),
-		ExpiresAt:    utc(t.ExpiresAt),
-		LastUsedAt:   utc(t.LastUsedAt),
+		ExpiresAt:    contract.UTC(t.ExpiresAt),
+		LastUsedAt:   contract.UTC(t.LastUsedAt),
 		LastUsedFrom: t.LastUsedFrom,
 		Current:      t.Current,
 		Token:        plaintext,

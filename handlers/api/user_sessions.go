@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/login"
@@ -29,7 +30,7 @@ func showUserSession(s login.Session) userSessionOutput {
 		Provider:   s.Provider,
 		Scopes:     s.Scopes,
 		UserAgent:  s.UserAgent,
-		LastSeenAt: utc(s.SeenAt),
+		LastSeenAt: contract.UTC(s.SeenAt),
 		CreatedAt:  s.CreatedAt.UTC(),
 		ExpiresAt:  s.ExpiresAt.UTC(),
 	}

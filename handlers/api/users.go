@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/federation"
@@ -60,7 +61,7 @@ func showUser(u directory.User) userOutput {
 		UserName:      u.UserName,
 		ExternalID:    u.ExternalID,
 		State:         u.State,
-		LastLoginAt:   utc(u.LastLoginAt),
+		LastLoginAt:   contract.UTC(u.LastLoginAt),
 		CreatedAt:     u.CreatedAt.UTC(),
 		UpdatedAt:     u.UpdatedAt.UTC(),
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"postern/models"
+	"postern/core/contract"
 	"postern/service/directory"
 	"postern/service/login"
-	"postern/service/webhooks"
 	"postern/testkit/state"
 )
 
@@ -18,16 +17,16 @@ import (
 // data of the messages since its last call, the oldest first.
 func (s *app) subscribe() func() []message {
 	s.t.Helper()
-	in := webhooks.CreateInput{URL: "http://127.0.0.1:9/hook"}
-	hook, _, err := s.server.Webhooks.Create(s.t.Context(), s.owner, in)
+	in := contract.WebhookCreation{Body: contract.NewWebhook{URL: "http://127.0.0.1:9/hook"}}
+	hook, err := s.server.Webhooks.Create(s.t.Context(), s.owner, in)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	return func() (list []message) {
 		s.t.Helper()
-		all := models.DeliveryFilter{}
-		found, err := s.server.Webhooks.Deliveries(s.t.Context(), s.owner, hook.ID, all, models.Page{})
+		all := contract.DeliveryList{WebhookPath: hook.Path()}
+		found, err := s.server.Webhooks.Deliveries(s.t.Context(), s.owner, all)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -36,7 +35,7 @@ func (s *app) subscribe() func() []message {
 				continue
 			}
 			seen[one.ID] = true
-			m := message{raw: one.Payload}
+			m := message{raw: string(one.Payload)}
 			if err := json.Unmarshal([]byte(one.Payload), &m); err != nil {
 				s.t.Fatal(err)
 			}

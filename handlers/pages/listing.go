@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/views/ui"
 )
@@ -115,6 +116,22 @@ func (l *listing) page() models.Page {
 		page.Sort = l.sort()
 	}
 	return page
+}
+
+// asked is the page that the address asks for, as a request of the contract has it; sorting is the order with it.
+func (l *listing) asked() contract.Page {
+	return contract.Page{Cursor: l.get("after"), Limit: l.size, Count: true}
+}
+
+func (l *listing) sorting() string {
+	if !l.query.Has("sort") {
+		return ""
+	}
+	order, desc := l.order()
+	if desc {
+		return "-" + order.by
+	}
+	return order.by
 }
 
 // sort is the order in force.

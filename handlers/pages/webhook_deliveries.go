@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/webhooks"
@@ -19,6 +20,15 @@ func deliveryPath(webhook, delivery string) string {
 	return webhookPath(webhook) + "/deliveries/" + url.PathEscape(delivery)
 }
 
+// webhookIn and deliveryIn are what the address names.
+func webhookIn(v *visit) contract.WebhookPath {
+	return contract.WebhookPath{Webhook: v.param("webhook")}
+}
+
+func deliveryIn(v *visit) contract.DeliveryPath {
+	return contract.DeliveryPath{WebhookPath: webhookIn(v), Delivery: v.param("delivery")}
+}
+
 // deliveryList is the list of deliveries on the page of a webhook.
 func deliveryList(path string) *listing {
 	return &listing{
@@ -28,16 +38,16 @@ func deliveryList(path string) *listing {
 		orders:  []listOrder{{by: "created", desc: true}},
 		filters: []listFilter{
 			{name: "state", title: "State", options: []ui.Option{
-				{Value: webhooks.Pending, Title: "Pending"},
-				{Value: webhooks.Delivered, Title: "Delivered"},
-				{Value: webhooks.Failed, Title: "Failed"},
+				{Value: contract.DeliveryPending, Title: "Pending"},
+				{Value: contract.DeliveryDelivered, Title: "Delivered"},
+				{Value: contract.DeliveryFailed, Title: "Failed"},
 			}},
 			{name: "event", title: "Event", options: named(webhooks.Events())},
 		},
 	}
 }
 
-func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
+func deliveryRow(w contract.Webhook, d contract.Delivery) pages.Delivery {
 	row := pages.Delivery{
 		Event:    d.Event,
 		Page:     deliveryPath(w.ID, d.ID),
@@ -45,37 +55,41 @@ func deliveryRow(w webhooks.Webhook, d webhooks.Delivery) pages.Delivery {
 		Attempts: attemptsText(d),
 		Outcome:  outcomeText(d),
 		State: map[string]ui.Badge{
-			webhooks.Pending:   {Tone: ui.Cold, Text: "pending"},
-			webhooks.Delivered: {Tone: ui.Good, Text: "delivered"},
-			webhooks.Failed:    {Tone: ui.Bad, Text: "failed"},
+			contract.DeliveryPending:   {Tone: ui.Cold, Text: "pending"},
+			contract.DeliveryDelivered: {Tone: ui.Good, Text: "delivered"},
+			contract.DeliveryFailed:    {Tone: ui.Bad, Text: "failed"},
 		}[d.State],
 	}
-	if d.State != webhooks.Pending && w.Enabled {
+	if d.State != contract.DeliveryPending && w.Enabled {
 		row.Again = deliveryPath(w.ID, d.ID) + "/redeliver"
 	}
 	return row
 }
 
-func attemptsText(d webhooks.Delivery) string {
-	if d.NextAttempt == nil {
+func attemptsText(d contract.Delivery) string {
+	if d.NextAttemptAt == nil {
 		return strconv.FormatInt(d.Attempts, 10)
 	}
-	return fmt.Sprintf("%d of %d, next at %s", d.Attempts, webhooks.Attempts(), moment(*d.NextAttempt))
+	return fmt.Sprintf("%d of %d, next at %s", d.Attempts, webhooks.Attempts(), moment(*d.NextAttemptAt))
 }
 
-func outcomeText(d webhooks.Delivery) string {
-	if d.LastStatus == 0 {
-		return d.LastError
+func outcomeText(d contract.Delivery) string {
+	var parts []string
+	if d.LastStatus != nil {
+		parts = append(parts, strconv.FormatInt(*d.LastStatus, 10))
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", d.LastStatus, d.LastError), ": ")
+	if d.LastError != nil {
+		parts = append(parts, *d.LastError)
+	}
+	return strings.Join(parts, ": ")
 }
 
 func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	d, err := h.Webhooks.Delivery(v.ctx(), v.who, w.ID, v.param("delivery"))
+	d, err := h.Webhooks.Delivery(v.ctx(), v.who, deliveryIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -87,7 +101,7 @@ func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
 		Path:    path,
 		Event:   d.Event,
 		State:   row.State,
-		Waits:   d.State == webhooks.Pending && d.Attempts == 0,
+		Waits:   d.State == contract.DeliveryPending && d.Attempts == 0,
 		Payload: indented(d.Payload),
 		Answer:  d.LastAnswer,
 		Facts: []ui.Fact{
@@ -110,16 +124,16 @@ func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
 }
 
 // indented formats JSON for people. Text that is none is returned as it is.
-func indented(text string) string {
+func indented(text []byte) string {
 	var out bytes.Buffer
-	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
-		return text
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return string(text)
 	}
 	return out.String()
 }
 
 func (h *Handler) testWebhook(v *visit) (web.Answer, error) {
-	d, err := h.Webhooks.SendTest(v.ctx(), v.who, v.param("webhook"))
+	d, err := h.Webhooks.SendTest(v.ctx(), v.who, webhookIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -127,7 +141,7 @@ func (h *Handler) testWebhook(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) redeliver(v *visit) (web.Answer, error) {
-	d, err := h.Webhooks.Redeliver(v.ctx(), v.who, v.param("webhook"), v.param("delivery"))
+	d, err := h.Webhooks.Redeliver(v.ctx(), v.who, deliveryIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}

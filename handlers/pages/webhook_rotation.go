@@ -3,8 +3,8 @@ package pages
 import (
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/webhooks"
 	"postern/views/ui"
@@ -12,7 +12,7 @@ import (
 )
 
 // webhookRotation asks before a webhook gets a new secret.
-func webhookRotation(w webhooks.Webhook) ui.Confirmation {
+func webhookRotation(w contract.Webhook) ui.Confirmation {
 	c := ui.Confirmation{
 		ID:     "rotate-confirm",
 		Action: webhookPath(w.ID) + "/rotate",
@@ -25,23 +25,27 @@ func webhookRotation(w webhooks.Webhook) ui.Confirmation {
 		Undo:     "The old secret cannot be kept for longer.",
 		ByButton: true,
 	}
-	if w.OldSecretEndsAt != nil && w.OldSecretEndsAt.After(time.Now()) {
-		c.Impact = append(c.Impact, "The secret before it, which signs until "+moment(*w.OldSecretEndsAt)+", ends now.")
+	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {
+		until := moment(*w.OldSecretExpiresAt)
+		c.Impact = append(c.Impact, "The secret before it, which signs until "+until+", ends now.")
 	}
 	return c
 }
 
 func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
 	if err == nil {
 		err = access.Check(v.who, w.Team, access.WebhookChange)
 	}
 	if err == nil {
 		err = v.confirmed("Confirm that the webhook gets a new secret.")
 	}
-	var secret secrets.Secret
+	var rotated contract.WebhookWithSecret
 	if err == nil {
-		w, secret, err = h.Webhooks.Rotate(v.ctx(), v.who, w.ID, v.state, webhooks.DefaultOverlap)
+		rotated, err = h.Webhooks.Rotate(v.ctx(), v.who, contract.WebhookRotation{
+			WebhookPath: webhookIn(v),
+			Condition:   contract.Condition{IfMatch: v.state},
+		})
 	}
 	if wrong, ok := formErrorsIn(rotatedMeanwhile(err)); ok {
 		m, err := h.webhookNow(v)
@@ -54,5 +58,6 @@ func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "New secret", Secret: secret.Reveal()})
+	shown := disclosed{Heading: "New secret", Secret: rotated.Secret.Reveal()}
+	return h.disclose(v, webhookSecretPath(rotated.ID), shown)
 }

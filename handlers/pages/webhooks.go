@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
 	"postern/service/webhooks"
 	"postern/views/ui"
@@ -35,13 +35,15 @@ func (h *Handler) webhookList(v *visit) (pages.List, error) {
 		search: "Address or description",
 		orders: []listOrder{{by: "created", desc: true}, {by: "url"}},
 		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
-			{Value: models.WebhookOn, Title: "On"},
-			{Value: models.WebhookFailing, Title: "Failing"},
-			{Value: models.WebhookOff, Title: "Off"},
+			{Value: contract.WebhookOn, Title: "On"},
+			{Value: contract.WebhookFailing, Title: "Failing"},
+			{Value: contract.WebhookOff, Title: "Off"},
 		}}},
 	}
 	list.read(v)
-	found, err := h.Webhooks.List(v.ctx(), v.who, list.get("state"), list.page())
+	found, err := h.Webhooks.List(v.ctx(), v.who, contract.WebhookList{
+		Page: list.asked(), State: list.get("state"), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return pages.List{}, err
 	}
@@ -90,7 +92,7 @@ func eventOptions(chosen []string) []ui.Option {
 	return out
 }
 
-func webhookBadge(w webhooks.Webhook) ui.Badge {
+func webhookBadge(w contract.Webhook) ui.Badge {
 	switch {
 	case !w.Enabled:
 		return ui.Badge{Tone: ui.Cold, Text: "off"}
@@ -101,15 +103,11 @@ func webhookBadge(w webhooks.Webhook) ui.Badge {
 }
 
 func (h *Handler) createWebhook(v *visit) (web.Answer, error) {
-	in := webhooks.CreateInput{
-		Team:        v.posted("team"),
-		URL:         v.posted("url"),
-		Description: v.posted("description"),
-		Events:      v.c.Request.PostForm["events"],
-	}
-	w, secret, err := h.Webhooks.Create(v.ctx(), v.who, in)
+	var in contract.NewWebhook
+	v.fill(&in, "team", "url", "description", "events")
+	w, err := h.Webhooks.Create(v.ctx(), v.who, contract.WebhookCreation{Body: in})
 	if err == nil {
-		return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: secret.Reveal()})
+		return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: w.Secret.Reveal()})
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -140,7 +138,7 @@ func webhookSecretPath(id string) string { return webhookPath(id) + "/secret" }
 
 // showWebhookSecret shows the signing secret of a new webhook, or a new secret, once.
 func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -159,10 +157,10 @@ func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 		Back:   webhookPath(w.ID),
 		Facts:  []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
 	}
-	if w.OldSecretEndsAt != nil {
+	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
 			Label: "Old secret",
-			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
+			Value: "signs with the new one until " + moment(*w.OldSecretExpiresAt),
 		})
 	}
 	return web.Show(pages.ShownPage(m)), nil
@@ -178,18 +176,20 @@ func (h *Handler) showWebhook(v *visit) (web.Answer, error) {
 
 // webhookNow is the page of the webhook in the address, as it is now.
 func (h *Handler) webhookNow(v *visit) (pages.Detail, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
 	if err != nil {
 		return pages.Detail{}, err
 	}
 	return h.webhookDetail(v, w)
 }
 
-func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, error) {
+func (h *Handler) webhookDetail(v *visit, w contract.Webhook) (pages.Detail, error) {
 	path := webhookPath(w.ID)
 	list := deliveryList(path).read(v)
-	filter := models.DeliveryFilter{State: list.get("state"), Event: list.get("event")}
-	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, w.ID, filter, list.page())
+	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, contract.DeliveryList{
+		WebhookPath: contract.WebhookPath{Webhook: w.ID}, Page: list.asked(),
+		State: list.get("state"), Event: list.get("event"), Sort: list.sorting(),
+	})
 	if err != nil {
 		return pages.Detail{}, err
 	}
@@ -225,10 +225,10 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 	if w.Description != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
 	}
-	if w.OldSecretEndsAt != nil {
+	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
 			Label: "Old secret",
-			Value: "signs beside the new one until " + moment(*w.OldSecretEndsAt),
+			Value: "signs with the new one until " + moment(*w.OldSecretExpiresAt),
 		})
 	}
 	mayChange := v.who.May(w.Team, access.WebhookChange)
@@ -245,12 +245,12 @@ func (h *Handler) webhookDetail(v *visit, w webhooks.Webhook) (pages.Detail, err
 	return m, nil
 }
 
-func webhookNotice(w webhooks.Webhook) *ui.Notice {
+func webhookNotice(w contract.Webhook) *ui.Notice {
 	switch {
-	case w.DisabledReason != "":
+	case w.DisabledReason != nil:
 		return &ui.Notice{
 			Tone: ui.Bad,
-			Text: "Postern turned this webhook off: " + w.DisabledReason + ". Fix the receiver, then turn the " +
+			Text: "Postern turned this webhook off: " + *w.DisabledReason + ". Fix the receiver, then turn the " +
 				"webhook on. You can send failed deliveries again below.",
 		}
 	case w.Enabled && w.FailingSince != nil:
@@ -264,14 +264,11 @@ func webhookNotice(w webhooks.Webhook) *ui.Notice {
 }
 
 func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
-	address, description, events := v.posted("url"), v.posted("description"), v.c.Request.PostForm["events"]
-	w, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{
-		URL:         &address,
-		Description: &description,
-		Events:      &events,
-	})
+	in := contract.WebhookUpdate{WebhookPath: webhookIn(v)}
+	v.fill(&in.Body, "url", "description", "events")
+	w, err := h.Webhooks.Update(v.ctx(), v.who, in)
 	if err == nil {
-		return v.done("webhook", webhookPath(v.param("webhook")), w.URL)
+		return v.done("webhook", webhookPath(w.ID), w.URL)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -281,29 +278,30 @@ func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m.Form = webhookForm(wrong, address, description, events)
+	m.Form = webhookForm(wrong, *in.Body.URL, *in.Body.Description, *in.Body.Events)
 	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, nil
 }
 
 func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
-	on := v.posted("enabled") == "true"
-	w, err := h.Webhooks.Update(v.ctx(), v.who, v.param("webhook"), "", webhooks.Change{Enabled: &on})
+	in := contract.WebhookUpdate{WebhookPath: webhookIn(v)}
+	v.fill(&in.Body, "enabled")
+	w, err := h.Webhooks.Update(v.ctx(), v.who, in)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if on {
+	if w.Enabled {
 		return v.done("webhook_on", webhookPath(w.ID), w.URL)
 	}
 	return v.done("webhook_off", webhookPath(w.ID), w.URL)
 }
 
 func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, v.param("webhook"))
+	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
 	if err == nil {
 		err = v.confirmed("Tick the box to delete the webhook.")
 	}
 	if err == nil {
-		err = h.Webhooks.Delete(v.ctx(), v.who, w.ID)
+		_, err = h.Webhooks.Delete(v.ctx(), v.who, webhookIn(v))
 	}
 	if err == nil {
 		return v.done("webhook_gone", webhooksPath, w.URL)
@@ -321,7 +319,7 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 }
 
 // webhookImpact says what is no longer sent once a webhook is deleted.
-func (h *Handler) webhookImpact(v *visit, w webhooks.Webhook) []string {
+func (h *Handler) webhookImpact(v *visit, w contract.Webhook) []string {
 	n, err := h.Webhooks.DeliveredLastDay(v.ctx(), v.who, w.ID)
 	return append(v.figure(countText(n, "delivery")+" in the last 24 hours.", err),
 		"Its events are no longer sent to "+w.URL+". Its deliveries go along, also those on their way.")

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/webhooks"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -203,8 +203,8 @@ func TestSCIM_events(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	c := newClient(t, controlplane.NewFixture(t, db), "shop")
-	in := webhooks.CreateInput{URL: "http://127.0.0.1:9/hook"}
-	hook, _, err := c.Server.Webhooks.Create(t.Context(), c.Principal, in)
+	in := contract.WebhookCreation{Body: contract.NewWebhook{URL: "http://127.0.0.1:9/hook"}}
+	hook, err := c.Server.Webhooks.Create(t.Context(), c.Principal, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,8 +214,7 @@ func TestSCIM_events(t *testing.T) {
 	path := "/Users/" + id
 	c.call(t, 200, http.MethodPatch, path, `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
 	c.call(t, 204, http.MethodDelete, path, "")
-	all := models.DeliveryFilter{}
-	sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, hook.ID, all, models.Page{})
+	sent, err := c.Server.Webhooks.Deliveries(t.Context(), c.Principal, contract.DeliveryList{WebhookPath: hook.Path()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
@@ -30,34 +31,21 @@ const (
 // How long the old secret signs too after a rotation: by default and at most.
 const (
 	DefaultOverlap = 24 * time.Hour
-	MaxOverlap     = 30 * 24 * time.Hour
+	maxOverlap     = 30 * 24 * time.Hour
 )
 
-// CreateInput is the input of Create. Team "" is the principal's home team; empty
-// Events are all events.
-type CreateInput struct {
-	Team        string
-	URL         string
-	Description string
-	Events      []string
-}
-
-// Change is what Update can change; nil leaves a field as it is.
-type Change struct {
-	URL         *string
-	Description *string
-	Events      *[]string
-	Enabled     *bool
-}
-
-// Create creates a webhook and returns its signing secret, which cannot be read
-// again.
-func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Webhook, secrets.Secret, error) {
+// Create creates a webhook and returns it with its signing secret, which cannot be read again. Without a team it is the
+// principal's home team's, and without events it is sent all.
+func (s *Service) Create(
+	ctx context.Context, p access.Principal, request contract.WebhookCreation,
+) (contract.WebhookWithSecret, error) {
+	in := request.Body
+	var none contract.WebhookWithSecret
 	if in.Team == "" {
 		in.Team = p.HomeTeam
 	}
 	if err := access.Check(p, in.Team, access.WebhookChange); err != nil {
-		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
+		return none, fmt.Errorf("webhooks: create: %w", err)
 	}
 	if len(in.Events) == 0 {
 		in.Events = Events()
@@ -74,7 +62,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 	}
 	var err error
 	if row.URL, err = s.check(ctx, &in.URL, row); err != nil {
-		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
+		return none, fmt.Errorf("webhooks: create: %w", err)
 	}
 	secret := newSecret()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -97,62 +85,64 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 			Detail: map[string]string{"change": "create"}, After: settingsOf(row)})
 	})
 	if err != nil {
-		return Webhook{}, "", fmt.Errorf("webhooks: create: %w", err)
+		return none, fmt.Errorf("webhooks: create: %w", err)
 	}
-	return view(row), secret, nil
+	return contract.WebhookWithSecret{Webhook: shown(row), Secret: contract.Secret(secret.Reveal())}, nil
 }
 
-// Update changes a webhook. With ifMatch not empty it is refused as stale unless
-// that is still the webhook's ETag. Enabling a webhook clears why it was disabled.
-func (s *Service) Update(ctx context.Context, p access.Principal, id, ifMatch string, in Change) (Webhook, error) {
-	seen, err := find(s.DB.Read(ctx), p, id, access.WebhookChange)
+// Update changes a webhook. Enabling a webhook clears why it was disabled.
+func (s *Service) Update(
+	ctx context.Context, p access.Principal, in contract.WebhookUpdate,
+) (contract.Webhook, error) {
+	seen, err := find(s.DB.Read(ctx), p, in.Webhook, access.WebhookChange)
 	if err != nil {
-		return Webhook{}, fmt.Errorf("webhooks: change %s: %w", id, err)
+		return contract.Webhook{}, fmt.Errorf("webhooks: change %s: %w", in.Webhook, err)
 	}
-	checked, err := s.check(ctx, in.URL, in.over(seen)) // a name is looked up: not within the transaction
+	checked, err := s.check(ctx, in.Body.URL, over(seen, in.Body)) // a name is looked up: not within the transaction
 	if err != nil {
-		return Webhook{}, fmt.Errorf("webhooks: change %s: %w", id, err)
+		return contract.Webhook{}, fmt.Errorf("webhooks: change %s: %w", in.Webhook, err)
 	}
-	return s.change(ctx, p, id, ifMatch, "settings", func(_ *models.Tx, row *models.Webhook) error {
-		*row = in.over(*row)
-		if in.URL != nil {
+	return s.change(ctx, p, in.Webhook, in.IfMatch, "settings", func(_ *models.Tx, row *models.Webhook) error {
+		*row = over(*row, in.Body)
+		if in.Body.URL != nil {
 			row.URL = checked
 		}
 		return nil
 	})
 }
 
-func (in Change) over(row models.Webhook) models.Webhook {
-	if in.Description != nil {
-		row.Description = *in.Description
+// over returns the row with a change, but for its URL.
+func over(row models.Webhook, change contract.WebhookChange) models.Webhook {
+	if change.Description != nil {
+		row.Description = *change.Description
 	}
-	if in.Events != nil {
-		row.Events = *in.Events
+	if change.Events != nil {
+		row.Events = *change.Events
 	}
-	if in.Enabled != nil {
-		if *in.Enabled && !row.Enabled {
+	if change.Enabled != nil {
+		if *change.Enabled && !row.Enabled {
 			row.DisabledReason, row.FailingSince = "", nil
 		}
-		row.Enabled = *in.Enabled
+		row.Enabled = *change.Enabled
 	}
 	return row
 }
 
-// Rotate creates a new secret for a webhook and returns it, this once. For overlap,
-// the old secret signs too, so that the receiver can change over. An empty
-// ifMatch skips the check; where it is not the webhook's ETag, the error is fault.Stale.
+// Rotate creates a new secret for a webhook and returns it, this once. During the overlap the old secret signs too, so
+// that the receiver can change over.
 func (s *Service) Rotate(
-	ctx context.Context,
-	p access.Principal,
-	id, ifMatch string,
-	overlap time.Duration,
-) (Webhook, secrets.Secret, error) {
-	if overlap < 0 || overlap > MaxOverlap {
-		return Webhook{}, "", fault.InvalidField("/overlap_seconds", "invalid_overlap",
-			"Give 0 to %d seconds (%d days).", MaxOverlap/time.Second, MaxOverlap/(24*time.Hour))
+	ctx context.Context, p access.Principal, in contract.WebhookRotation,
+) (contract.WebhookWithSecret, error) {
+	overlap := DefaultOverlap
+	if seconds := in.Body.OverlapSeconds; seconds != nil {
+		if *seconds < 0 || *seconds > int64(maxOverlap/time.Second) {
+			return contract.WebhookWithSecret{}, fault.InvalidField("/overlap_seconds", "invalid_overlap",
+				"Give 0 to %d seconds (%d days).", maxOverlap/time.Second, maxOverlap/(24*time.Hour))
+		}
+		overlap = time.Duration(*seconds) * time.Second
 	}
 	secret := newSecret()
-	out, err := s.change(ctx, p, id, ifMatch, "rotate", func(tx *models.Tx, row *models.Webhook) error {
+	out, err := s.change(ctx, p, in.Webhook, in.IfMatch, "rotate", func(tx *models.Tx, row *models.Webhook) error {
 		row.OldSecret, row.OldSecretEndsAt = nil, nil
 		if overlap > 0 {
 			old, err := s.Vault.Open(tx, secretOf(row.ID), row.Secret)
@@ -169,22 +159,25 @@ func (s *Service) Rotate(
 		row.Secret, err = s.Vault.Seal(tx, row.TeamID, secretOf(row.ID), secret)
 		return err
 	})
-	return out, secret, err
+	if err != nil {
+		return contract.WebhookWithSecret{}, err
+	}
+	return contract.WebhookWithSecret{Webhook: out, Secret: contract.Secret(secret.Reveal())}, nil
 }
 
 // change applies fn to a webhook in one transaction with its audit entry.
 func (s *Service) change(
 	ctx context.Context, p access.Principal, id, ifMatch, what string,
 	fn func(*models.Tx, *models.Webhook) error,
-) (Webhook, error) {
-	var out Webhook
+) (contract.Webhook, error) {
+	var out contract.Webhook
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := find(tx, p, id, access.WebhookChange)
 		if err != nil {
 			return err
 		}
 		before := row
-		if err := access.Unchanged(ifMatch, view(row).ETag); err != nil {
+		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		seen := row.UpdatedAt
@@ -199,7 +192,7 @@ func (s *Service) change(
 		if err != nil {
 			return err
 		}
-		out = view(row)
+		out = shown(row)
 		return access.Record(tx, p, access.Entry{
 			Action: access.WebhookChange,
 			Object: id,
@@ -210,13 +203,14 @@ func (s *Service) change(
 		})
 	})
 	if err != nil {
-		return Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
+		return contract.Webhook{}, fmt.Errorf("webhooks: %s of %s: %w", what, id, err)
 	}
 	return out, nil
 }
 
 // Delete deletes a webhook and its deliveries.
-func (s *Service) Delete(ctx context.Context, p access.Principal, id string) error {
+func (s *Service) Delete(ctx context.Context, p access.Principal, in contract.WebhookPath) (contract.None, error) {
+	id := in.Webhook
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := find(tx, p, id, access.WebhookChange)
 		if err != nil {
@@ -229,9 +223,9 @@ func (s *Service) Delete(ctx context.Context, p access.Principal, id string) err
 			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row)})
 	})
 	if err != nil {
-		return fmt.Errorf("webhooks: delete %s: %w", id, err)
+		return contract.None{}, fmt.Errorf("webhooks: delete %s: %w", id, err)
 	}
-	return nil
+	return contract.None{}, nil
 }
 
 // check validates a webhook. If raw is not nil, it validates that URL too and returns

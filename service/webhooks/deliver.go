@@ -15,6 +15,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/secrets"
@@ -84,7 +85,7 @@ func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, d
 			WebhookID: hook.ID,
 			Event:     event,
 			Payload:   string(text),
-			State:     Pending,
+			State:     contract.DeliveryPending,
 			CreatedAt: now,
 		}
 		if err := tx.Insert(&row); err != nil {
@@ -103,7 +104,7 @@ func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, d
 func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 	tx := s.DB.Read(ctx)
 	row, err := tx.DeliveryByID(id)
-	if errors.Is(err, models.ErrNotFound) || err == nil && row.State != Pending {
+	if errors.Is(err, models.ErrNotFound) || err == nil && row.State != contract.DeliveryPending {
 		return nil
 	}
 	if err != nil {
@@ -241,10 +242,10 @@ func (s *Service) record(
 ) error {
 	now := models.Now()
 	if over {
-		row.State, row.FinishedAt = Failed, &now
+		row.State, row.FinishedAt = contract.DeliveryFailed, &now
 	}
 	if arrived {
-		row.State = Delivered
+		row.State = contract.DeliveryDelivered
 	}
 	disabled := false
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {

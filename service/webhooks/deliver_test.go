@@ -11,15 +11,14 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"postern/models"
+	"postern/core/contract"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/webhooks"
 )
 
 // verifies reports whether a message is signed with the secret, as a receiver finds
 // out with the library of Standard Webhooks.
-func verifies(t *testing.T, m message, secret secrets.Secret) bool {
+func verifies(t *testing.T, m message, secret contract.Secret) bool {
 	t.Helper()
 	verifier, err := standardwebhooks.NewWebhook(secret.Reveal())
 	if err != nil {
@@ -62,8 +61,8 @@ func TestDeliver(t *testing.T) {
 		if body.Data["key"] != "key_1" {
 			t.Errorf("data %v", body.Data)
 		}
-		if d := f.delivery(t, hook.ID, id); d.State != webhooks.Delivered {
-			t.Errorf("state %s, want %s", d.State, webhooks.Delivered)
+		if d := f.delivery(t, hook.ID, id); d.State != contract.DeliveryDelivered {
+			t.Errorf("state %s, want %s", d.State, contract.DeliveryDelivered)
 		}
 	})
 }
@@ -98,7 +97,10 @@ func TestDeliverAfterRotate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f *fixture) {
 				hook, old := f.create(t)
-				_, rotated, err := f.Rotate(t.Context(), f.owner, hook.ID, "", tt.overlap)
+				seconds := int64(tt.overlap.Seconds())
+				rotated, err := f.Rotate(t.Context(), f.owner, contract.WebhookRotation{
+					WebhookPath: hook.Path(), Body: contract.Overlap{OverlapSeconds: &seconds},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,7 +108,7 @@ func TestDeliverAfterRotate(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := f.messages()[0]
-				if !verifies(t, m, rotated) {
+				if !verifies(t, m, rotated.Secret) {
 					t.Error("not signed with the new secret")
 				}
 				if got := verifies(t, m, old); got != tt.old {
@@ -125,11 +127,11 @@ func TestDeliverRetries(t *testing.T) {
 		state  string // of the delivery
 		off    bool   // the webhook is disabled
 	}{
-		"success":            {http.StatusOK, false, false, webhooks.Delivered, false},
-		"server error":       {http.StatusInternalServerError, false, true, webhooks.Pending, false},
-		"not modified":       {http.StatusNotModified, false, true, webhooks.Pending, false},
-		"last attempt fails": {http.StatusInternalServerError, true, false, webhooks.Failed, false},
-		"410 Gone":           {http.StatusGone, false, false, webhooks.Failed, true},
+		"success":            {http.StatusOK, false, false, contract.DeliveryDelivered, false},
+		"server error":       {http.StatusInternalServerError, false, true, contract.DeliveryPending, false},
+		"not modified":       {http.StatusNotModified, false, true, contract.DeliveryPending, false},
+		"last attempt fails": {http.StatusInternalServerError, true, false, contract.DeliveryFailed, false},
+		"410 Gone":           {http.StatusGone, false, false, contract.DeliveryFailed, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -147,10 +149,10 @@ func TestDeliverRetries(t *testing.T) {
 				if d.Attempts != 1 {
 					t.Errorf("%d attempts, want 1", d.Attempts)
 				}
-				if d.LastStatus != int64(tt.status) {
-					t.Errorf("last status %d, want %d", d.LastStatus, tt.status)
+				if d.LastStatus == nil || *d.LastStatus != int64(tt.status) {
+					t.Errorf("got %+v, want the status %d", d, tt.status)
 				}
-				after, err := f.Get(t.Context(), f.owner, hook.ID)
+				after, err := f.Get(t.Context(), f.owner, hook.Path())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,10 +186,10 @@ func TestDeliverDisabledOrDeleted(t *testing.T) {
 		if err := f.Deliver(t.Context(), id, false); err != nil {
 			t.Errorf("disabled: %v", err)
 		}
-		if d := f.delivery(t, hook.ID, id); d.State != webhooks.Failed {
-			t.Errorf("state %s, want %s", d.State, webhooks.Failed)
+		if d := f.delivery(t, hook.ID, id); d.State != contract.DeliveryFailed {
+			t.Errorf("state %s, want %s", d.State, contract.DeliveryFailed)
 		}
-		if err := f.Delete(t.Context(), f.owner, hook.ID); err != nil {
+		if _, err := f.Delete(t.Context(), f.owner, hook.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Deliver(t.Context(), id, false); err != nil {
@@ -205,7 +207,9 @@ func TestRedeliver(t *testing.T) {
 		hook, secret := f.create(t)
 		id := f.emitOne(t)
 		redeliver := func(hook string) string {
-			_, err := f.Redeliver(t.Context(), f.owner, hook, id)
+			_, err := f.Redeliver(t.Context(), f.owner, contract.DeliveryPath{
+				WebhookPath: contract.WebhookPath{Webhook: hook}, Delivery: id,
+			})
 			return fault.CodeOf(err)
 		}
 		if code := redeliver(hook.ID); code != "delivery_pending" {
@@ -260,7 +264,7 @@ func TestUpkeep(t *testing.T) {
 			if err := f.Upkeep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			list, err := f.Deliveries(t.Context(), f.owner, hook.ID, models.DeliveryFilter{}, models.Page{})
+			list, err := f.Deliveries(t.Context(), f.owner, contract.DeliveryList{WebhookPath: hook.Path()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +288,7 @@ func TestSendTest(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		hook, secret := f.create(t)
 		f.answer(http.StatusNotFound)
-		sent, err := f.SendTest(t.Context(), f.owner, hook.ID)
+		sent, err := f.SendTest(t.Context(), f.owner, hook.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,15 +298,16 @@ func TestSendTest(t *testing.T) {
 		if m := f.messages()[0]; !verifies(t, m, secret) || !strings.Contains(m.body, webhooks.TestEvent) {
 			t.Errorf("sent %s", m.body)
 		}
-		got, err := f.Delivery(t.Context(), f.owner, hook.ID, sent.ID)
-		if err != nil || got.State != webhooks.Failed || got.LastStatus != http.StatusNotFound || got.Attempts != 1 {
+		got, err := f.Delivery(t.Context(), f.owner, contract.DeliveryPath{WebhookPath: hook.Path(), Delivery: sent.ID})
+		if err != nil || got.State != contract.DeliveryFailed || got.LastStatus == nil || *got.LastStatus != 404 ||
+			got.Attempts != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if after, err := f.Get(t.Context(), f.owner, hook.ID); err != nil || after.FailingSince != nil {
+		if after, err := f.Get(t.Context(), f.owner, hook.Path()); err != nil || after.FailingSince != nil {
 			t.Errorf("the webhook counts as failing: %+v, %v", after, err)
 		}
 		f.setEnabled(t, hook.ID, false)
-		_, err = f.SendTest(t.Context(), f.owner, hook.ID)
+		_, err = f.SendTest(t.Context(), f.owner, hook.Path())
 		if fault.CodeOf(err) != "webhook_disabled" {
 			t.Errorf("turned off: %v", err)
 		}
@@ -313,11 +318,13 @@ func TestSendTest(t *testing.T) {
 func TestService_tooMany(t *testing.T) {
 	for name, ask := range map[string]func(t *testing.T, f *fixture, hook, finished string) error{
 		"tests": func(t *testing.T, f *fixture, hook, _ string) error {
-			_, err := f.SendTest(t.Context(), f.owner, hook)
+			_, err := f.SendTest(t.Context(), f.owner, contract.WebhookPath{Webhook: hook})
 			return err
 		},
 		"again": func(t *testing.T, f *fixture, hook, finished string) error {
-			if _, err := f.Redeliver(t.Context(), f.owner, hook, finished); err != nil {
+			if _, err := f.Redeliver(t.Context(), f.owner, contract.DeliveryPath{
+				WebhookPath: contract.WebhookPath{Webhook: hook}, Delivery: finished,
+			}); err != nil {
 				return err
 			}
 			return f.Deliver(t.Context(), finished, false)
@@ -360,8 +367,8 @@ func TestDeliverKeepsAnswer(t *testing.T) {
 		if !strings.HasPrefix(d.LastAnswer, "a\uFFFDb\uFFFDccc") || len(d.LastAnswer) > 1100 {
 			t.Errorf("kept %d bytes: %.20q", len(d.LastAnswer), d.LastAnswer)
 		}
-		if d.NextAttempt == nil || !d.NextAttempt.After(*d.AttemptedAt) {
-			t.Errorf("next attempt %v after %v", d.NextAttempt, d.AttemptedAt)
+		if d.NextAttemptAt == nil || !d.NextAttemptAt.After(*d.AttemptedAt) {
+			t.Errorf("next attempt %v after %v", d.NextAttemptAt, d.AttemptedAt)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,23 +18,25 @@ const TestEvent = "webhook.test"
 var errTurnedOff = fault.New(fault.Conflict, "webhook_disabled", "This webhook is turned off. Turn it on first.")
 
 // Delivery returns one delivery of a webhook.
-func (s *Service) Delivery(ctx context.Context, p access.Principal, id, delivery string) (Delivery, error) {
+func (s *Service) Delivery(
+	ctx context.Context, p access.Principal, in contract.DeliveryPath,
+) (contract.Delivery, error) {
 	tx := s.DB.Read(ctx)
-	_, row, err := findDelivery(tx, p, id, delivery, access.WebhookRead)
+	_, row, err := findDelivery(tx, p, in, access.WebhookRead)
 	if err != nil {
-		return Delivery{}, fmt.Errorf("webhooks: delivery %s: %w", delivery, err)
+		return contract.Delivery{}, fmt.Errorf("webhooks: delivery %s: %w", in.Delivery, err)
 	}
-	return viewDelivery(row), nil
+	return shownDelivery(row), nil
 }
 
 func findDelivery(
-	tx *models.Tx, p access.Principal, id, delivery string, action access.Action,
+	tx *models.Tx, p access.Principal, in contract.DeliveryPath, action access.Action,
 ) (models.Webhook, models.WebhookDelivery, error) {
-	webhook, err := find(tx, p, id, action)
+	webhook, err := find(tx, p, in.Webhook, action)
 	if err != nil {
 		return webhook, models.WebhookDelivery{}, err
 	}
-	row, err := tx.DeliveryByID(delivery)
+	row, err := tx.DeliveryByID(in.Delivery)
 	if errors.Is(err, models.ErrNotFound) || err == nil && row.WebhookID != webhook.ID {
 		err = access.NotFound()
 	}
@@ -43,7 +46,10 @@ func findDelivery(
 // SendTest queues a TestEvent for one webhook, whichever events it subscribes to. It is attempted once, and its
 // failure does not count against the webhook. Conflict webhook_disabled for one that is turned off, TooMany for a team
 // or an address that asks for too many.
-func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (Delivery, error) {
+func (s *Service) SendTest(
+	ctx context.Context, p access.Principal, in contract.WebhookPath,
+) (contract.Delivery, error) {
+	id := in.Webhook
 	var row models.WebhookDelivery
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		webhook, err := find(tx, p, id, access.WebhookChange)
@@ -70,7 +76,7 @@ func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (
 			WebhookID: webhook.ID,
 			Event:     TestEvent,
 			Payload:   string(text),
-			State:     Pending,
+			State:     contract.DeliveryPending,
 			CreatedAt: now,
 		}
 		if err := tx.Insert(&row); err != nil {
@@ -79,7 +85,7 @@ func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (
 		type outcome struct{ State string }
 		entry := access.Entry{
 			Action: access.WebhookChange,
-			Object: id,
+			Object: in.Webhook,
 			Team:   webhook.TeamID,
 			Detail: map[string]string{"change": "test", "delivery": row.ID},
 			Before: outcome{},
@@ -91,18 +97,21 @@ func (s *Service) SendTest(ctx context.Context, p access.Principal, id string) (
 		return s.Jobs.EnqueueDelivery(ctx, tx, row.ID)
 	})
 	if err != nil {
-		return Delivery{}, fmt.Errorf("webhooks: test %s: %w", id, err)
+		return contract.Delivery{}, fmt.Errorf("webhooks: test %s: %w", id, err)
 	}
-	return viewDelivery(row), nil
+	return shownDelivery(row), nil
 }
 
 // Redeliver queues a finished delivery again under the same id, by which a receiver recognizes a message that it has
 // already. It returns Conflict webhook_disabled or delivery_pending, and TooMany for a team or an address that asks for
 // too many.
-func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, delivery string) (Delivery, error) {
-	var out Delivery
+func (s *Service) Redeliver(
+	ctx context.Context, p access.Principal, in contract.DeliveryPath,
+) (contract.Delivery, error) {
+	delivery := in.Delivery
+	var out contract.Delivery
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		webhook, row, err := findDelivery(tx, p, id, delivery, access.WebhookChange)
+		webhook, row, err := findDelivery(tx, p, in, access.WebhookChange)
 		if err != nil {
 			return err
 		}
@@ -121,11 +130,11 @@ func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, deliver
 		}
 		type outcome struct{ State string }
 		was := outcome{row.State}
-		row.State, row.FinishedAt = Pending, nil
-		out = viewDelivery(row)
+		row.State, row.FinishedAt = contract.DeliveryPending, nil
+		out = shownDelivery(row)
 		entry := access.Entry{
 			Action: access.WebhookChange,
-			Object: id,
+			Object: in.Webhook,
 			Team:   webhook.TeamID,
 			Detail: map[string]string{"change": "redeliver", "delivery": delivery},
 			Before: was,
@@ -137,7 +146,7 @@ func (s *Service) Redeliver(ctx context.Context, p access.Principal, id, deliver
 		return s.Jobs.EnqueueDelivery(ctx, tx, delivery)
 	})
 	if err != nil {
-		return Delivery{}, fmt.Errorf("webhooks: redeliver %s: %w", delivery, err)
+		return contract.Delivery{}, fmt.Errorf("webhooks: redeliver %s: %w", delivery, err)
 	}
 	return out, nil
 }

@@ -8,13 +8,14 @@ package webhooks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
@@ -79,47 +80,33 @@ type Service struct {
 	Outbound accounts.Outbound // bounds how often callers ask for a message
 }
 
-// Webhook is a webhook as its team sees it.
-type Webhook struct {
-	ID              string
-	Team            string
-	URL             string
-	Description     string
-	Events          []string
-	Enabled         bool
-	DisabledReason  string     // why Postern disabled it; "" if it did not
-	FailingSince    *time.Time // nil while deliveries arrive
-	OldSecretEndsAt *time.Time // until when the secret before the last rotation signs too
-	ETag            string
-	CreatedAt       time.Time
-}
-
-func view(row models.Webhook) Webhook {
-	out := Webhook{
+// shown is a webhook as its team sees it.
+func shown(row models.Webhook) contract.Webhook {
+	out := contract.Webhook{
 		ID:             row.ID,
 		Team:           row.TeamID,
 		URL:            row.URL,
 		Description:    row.Description,
 		Events:         row.Events,
 		Enabled:        row.Enabled,
-		DisabledReason: row.DisabledReason,
-		FailingSince:   row.FailingSince,
+		DisabledReason: contract.OrNull(row.DisabledReason),
+		FailingSince:   contract.UTC(row.FailingSince),
 		ETag:           access.ETag(row.UpdatedAt),
-		CreatedAt:      row.CreatedAt,
+		CreatedAt:      row.CreatedAt.UTC(),
 	}
 	if row.OldSecretEndsAt != nil && row.OldSecretEndsAt.After(models.Now()) {
-		out.OldSecretEndsAt = row.OldSecretEndsAt
+		out.OldSecretExpiresAt = contract.UTC(row.OldSecretEndsAt)
 	}
 	return out
 }
 
-// List returns the webhooks of the teams in which the principal may see them, newest first; those that are on, off or
-// failing unless state is empty.
+// List returns the webhooks of the teams in which the principal may see them, newest first by default.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, state string, page models.Page,
-) (models.List[Webhook], error) {
+	ctx context.Context, p access.Principal, in contract.WebhookList,
+) (models.List[contract.Webhook], error) {
+	var none models.List[contract.Webhook]
 	if p.Anonymous() {
-		return models.List[Webhook]{}, access.Check(p, "", access.WebhookRead)
+		return none, access.Check(p, "", access.WebhookRead)
 	}
 	var teams []string
 	for _, team := range p.Teams() {
@@ -128,22 +115,22 @@ func (s *Service) List(
 		}
 	}
 	if len(teams) == 0 {
-		return models.List[Webhook]{}, access.Check(p, p.HomeTeam, access.WebhookRead)
+		return none, access.Check(p, p.HomeTeam, access.WebhookRead)
 	}
-	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, state, page)
+	rows, err := s.DB.Read(ctx).WebhooksOfTeams(teams, in.State, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Webhook]{}, fmt.Errorf("webhooks: list: %w", err)
+		return none, fmt.Errorf("webhooks: list: %w", err)
 	}
-	return models.MapList(rows, view), nil
+	return models.MapList(rows, shown), nil
 }
 
 // Get finds one webhook.
-func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Webhook, error) {
-	row, err := find(s.DB.Read(ctx), p, id, access.WebhookRead)
+func (s *Service) Get(ctx context.Context, p access.Principal, in contract.WebhookPath) (contract.Webhook, error) {
+	row, err := find(s.DB.Read(ctx), p, in.Webhook, access.WebhookRead)
 	if err != nil {
-		return Webhook{}, fmt.Errorf("webhooks: get %s: %w", id, err)
+		return contract.Webhook{}, fmt.Errorf("webhooks: get %s: %w", in.Webhook, err)
 	}
-	return view(row), nil
+	return shown(row), nil
 }
 
 func find(tx *models.Tx, p access.Principal, id string, action access.Action) (models.Webhook, error) {
@@ -160,48 +147,24 @@ func find(tx *models.Tx, p access.Principal, id string, action access.Action) (m
 	return row, access.Check(p, row.TeamID, action)
 }
 
-// Delivery is one event on its way to one webhook.
-type Delivery struct {
-	ID          string // also the webhook-id that the receiver sees, the same for every attempt
-	Webhook     string
-	Event       string
-	Payload     string // JSON, as it is sent
-	State       string // pending, delivered or failed
-	Attempts    int64
-	LastStatus  int64  // of the receiver's last answer; 0 for none
-	LastError   string // why the last attempt failed; "" when it did not
-	LastAnswer  string // the first maxAnswer bytes of the body of the last answer
-	CreatedAt   time.Time
-	AttemptedAt *time.Time
-	NextAttempt *time.Time // nil before the first one, and for a finished delivery
-	FinishedAt  *time.Time
-}
-
-// The states of a delivery.
-const (
-	Pending   = "pending"
-	Delivered = "delivered"
-	Failed    = "failed"
-)
-
-func viewDelivery(row models.WebhookDelivery) Delivery {
-	out := Delivery{
+func shownDelivery(row models.WebhookDelivery) contract.Delivery {
+	out := contract.Delivery{
 		ID:          row.ID,
 		Webhook:     row.WebhookID,
 		Event:       row.Event,
-		Payload:     row.Payload,
+		Payload:     json.RawMessage(row.Payload),
 		State:       row.State,
 		Attempts:    row.Attempts,
-		LastStatus:  row.LastStatus,
-		LastError:   row.LastError,
+		LastStatus:  contract.OrNull(row.LastStatus),
+		LastError:   contract.OrNull(row.LastError),
 		LastAnswer:  row.LastAnswer,
-		CreatedAt:   row.CreatedAt,
-		AttemptedAt: row.AttemptedAt,
-		FinishedAt:  row.FinishedAt,
+		CreatedAt:   row.CreatedAt.UTC(),
+		AttemptedAt: contract.UTC(row.AttemptedAt),
+		FinishedAt:  contract.UTC(row.FinishedAt),
 	}
-	if row.State == Pending && row.AttemptedAt != nil {
-		next := row.AttemptedAt.Add(RetryAfter(int(row.Attempts)))
-		out.NextAttempt = &next
+	if row.State == contract.DeliveryPending && row.AttemptedAt != nil {
+		next := row.AttemptedAt.Add(RetryAfter(int(row.Attempts))).UTC()
+		out.NextAttemptAt = &next
 	}
 	return out
 }
@@ -209,16 +172,18 @@ func viewDelivery(row models.WebhookDelivery) Delivery {
 // Deliveries returns the deliveries of a webhook, newest first. Finished ones are
 // deleted after KeepFor.
 func (s *Service) Deliveries(
-	ctx context.Context, p access.Principal, id string, f models.DeliveryFilter, page models.Page,
-) (models.List[Delivery], error) {
+	ctx context.Context, p access.Principal, in contract.DeliveryList,
+) (models.List[contract.Delivery], error) {
 	tx := s.DB.Read(ctx)
-	row, err := find(tx, p, id, access.WebhookRead)
+	var none models.List[contract.Delivery]
+	row, err := find(tx, p, in.Webhook, access.WebhookRead)
 	if err != nil {
-		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
+		return none, fmt.Errorf("webhooks: deliveries of %s: %w", in.Webhook, err)
 	}
-	rows, err := tx.DeliveriesOf(row.ID, f, page)
+	filter := models.DeliveryFilter{State: in.State, Event: in.Event}
+	rows, err := tx.DeliveriesOf(row.ID, filter, models.PageOf(in.Page, in.Sort, ""))
 	if err != nil {
-		return models.List[Delivery]{}, fmt.Errorf("webhooks: deliveries of %s: %w", id, err)
+		return none, fmt.Errorf("webhooks: deliveries of %s: %w", in.Webhook, err)
 	}
-	return models.MapList(rows, viewDelivery), nil
+	return models.MapList(rows, shownDelivery), nil
 }

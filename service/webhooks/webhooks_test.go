@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -112,13 +113,14 @@ func newFixture(t *testing.T, db *models.DB) *fixture {
 }
 
 // create creates a webhook for all events that points to the receiver.
-func (f *fixture) create(t *testing.T) (webhooks.Webhook, secrets.Secret) {
+func (f *fixture) create(t *testing.T) (contract.Webhook, contract.Secret) {
 	t.Helper()
-	hook, secret, err := f.Create(t.Context(), f.owner, webhooks.CreateInput{URL: f.URL + "/hook"})
+	in := contract.NewWebhook{URL: f.URL + "/hook"}
+	hook, err := f.Create(t.Context(), f.owner, contract.WebhookCreation{Body: in})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hook, secret
+	return hook.Webhook, hook.Secret
 }
 
 // emit emits an event of a key and returns the deliveries that it queued.
@@ -145,13 +147,15 @@ func (f *fixture) emitOne(t *testing.T) string {
 }
 
 // delivery finds a delivery of a webhook.
-func (f *fixture) delivery(t *testing.T, hook, id string) webhooks.Delivery {
+func (f *fixture) delivery(t *testing.T, hook, id string) contract.Delivery {
 	t.Helper()
-	list, err := f.Deliveries(t.Context(), f.owner, hook, models.DeliveryFilter{}, models.Page{})
+	list, err := f.Deliveries(t.Context(), f.owner, contract.DeliveryList{
+		WebhookPath: contract.WebhookPath{Webhook: hook},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(list.Items, func(d webhooks.Delivery) bool { return d.ID == id })
+	i := slices.IndexFunc(list.Items, func(d contract.Delivery) bool { return d.ID == id })
 	if i < 0 {
 		t.Fatalf("delivery %s is not listed", id)
 	}
@@ -160,24 +164,26 @@ func (f *fixture) delivery(t *testing.T, hook, id string) webhooks.Delivery {
 
 func (f *fixture) setEnabled(t *testing.T, hook string, enabled bool) {
 	t.Helper()
-	if _, err := f.Update(t.Context(), f.owner, hook, "", webhooks.Change{Enabled: &enabled}); err != nil {
+	in := contract.WebhookUpdate{WebhookPath: contract.WebhookPath{Webhook: hook}}
+	in.Body.Enabled = &enabled
+	if _, err := f.Update(t.Context(), f.owner, in); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestCreateChecksInput(t *testing.T) {
 	tests := map[string]struct {
-		in   webhooks.CreateInput
+		in   contract.NewWebhook
 		code string
 	}{
-		"unknown event":    {webhooks.CreateInput{Events: []string{"key.sold"}}, "unknown_event"},
-		"event twice":      {webhooks.CreateInput{Events: []string{"key.created", "key.created"}}, "duplicate"},
-		"long description": {webhooks.CreateInput{Description: strings.Repeat("x", 201)}, "invalid_description"},
+		"unknown event":    {contract.NewWebhook{Events: []string{"key.sold"}}, "unknown_event"},
+		"event twice":      {contract.NewWebhook{Events: []string{"key.created", "key.created"}}, "duplicate"},
+		"long description": {contract.NewWebhook{Description: strings.Repeat("x", 201)}, "invalid_description"},
 		"long URL": {
-			webhooks.CreateInput{URL: "https://a.example/" + strings.Repeat("x", 2048)},
+			contract.NewWebhook{URL: "https://a.example/" + strings.Repeat("x", 2048)},
 			"invalid_url",
 		},
-		"fragment": {webhooks.CreateInput{URL: "https://a.example/?a#b"}, "invalid_url"},
+		"fragment": {contract.NewWebhook{URL: "https://a.example/?a#b"}, "invalid_url"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +191,7 @@ func TestCreateChecksInput(t *testing.T) {
 				if tt.in.URL == "" {
 					tt.in.URL = f.URL
 				}
-				_, _, err := f.Create(t.Context(), f.owner, tt.in)
+				_, err := f.Create(t.Context(), f.owner, contract.WebhookCreation{Body: tt.in})
 				if got := fault.CodeOf(err); got != tt.code {
 					t.Errorf("error %v, want code %s", err, tt.code)
 				}
@@ -201,11 +207,16 @@ func TestUpdateChecksETag(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		hook, _ := f.create(t)
 		text := "first"
-		_, err := f.Update(t.Context(), f.owner, hook.ID, hook.ETag, webhooks.Change{Description: &text})
+		in := contract.WebhookUpdate{
+			WebhookPath: hook.Path(),
+			Condition:   contract.Condition{IfMatch: hook.ETag},
+			Body:        contract.WebhookChange{Description: &text},
+		}
+		_, err := f.Update(t.Context(), f.owner, in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.Update(t.Context(), f.owner, hook.ID, hook.ETag, webhooks.Change{Description: &text})
+		_, err = f.Update(t.Context(), f.owner, in)
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("second change with the old ETag: %v", err)
 		}
@@ -215,8 +226,8 @@ func TestUpdateChecksETag(t *testing.T) {
 func TestEmit(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		all, _ := f.create(t)
-		in := webhooks.CreateInput{URL: f.URL, Events: []string{webhooks.ExportReady}}
-		if _, _, err := f.Create(t.Context(), f.owner, in); err != nil {
+		in := contract.WebhookCreation{Body: contract.NewWebhook{URL: f.URL, Events: []string{webhooks.ExportReady}}}
+		if _, err := f.Create(t.Context(), f.owner, in); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(f.emit(t, webhooks.ExportReady)); got != 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/directory"
 	"postern/service/login"
@@ -62,17 +63,15 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 // have only so many.
 func (o *Fixture) createWebhook(t testing.TB) (hook, delivery string, err error) {
 	t.Helper()
-	created, _, err := o.Server.Webhooks.Create(t.Context(), o.Principal, webhooks.CreateInput{
-		Team: o.Team,
-		URL:  "http://8.8.8.8/hook",
-	})
+	in := contract.NewWebhook{Team: o.Team, URL: "http://8.8.8.8/hook"}
+	created, err := o.Server.Webhooks.Create(t.Context(), o.Principal, contract.WebhookCreation{Body: in})
 	now := models.Now()
 	sent := models.WebhookDelivery{
 		ID:         models.NewID("msg"),
 		WebhookID:  created.ID,
 		Event:      webhooks.KeyCreated,
 		Payload:    "{}",
-		State:      webhooks.Delivered,
+		State:      contract.DeliveryDelivered,
 		CreatedAt:  now,
 		FinishedAt: &now,
 	}

@@ -21,9 +21,9 @@ type floor int
 // folder, and of the folders named in beside.
 const (
 	platform floor = iota + 1 // processes, networks and secrets; nothing of the product
-	rows                      // rows, named queries and the schema
-	core                      // decisions that both gateways share; pure functions
+	core                      // the contract, and decisions that both gateways share; pure functions
 	export                    // state in, zip and ledger out; pure functions
+	rows                      // rows, named queries and the schema
 	service                   // rules with a database
 	edges                     // protocols in, protocols out
 	wiring                    // creates the parts and connects them
@@ -46,7 +46,7 @@ var folders = []folder{
 	{path: "static", floor: edges, only: []string{}},
 	{path: "docs", floor: edges, only: []string{}},
 	{path: "jobs", floor: edges},
-	{path: "client", floor: edges, only: []string{"platform/fault", "platform/listjson"}},
+	{path: "client", floor: edges, only: []string{"core/contract", "platform/fault", "platform/listjson"}},
 	{path: "gateway", floor: edges, only: []string{
 		"gateway/engine", "gateway/h2", "gateway/admission", "core", "platform/egress", "platform/turns",
 	}},
@@ -85,6 +85,7 @@ var folders = []folder{
 
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault"}},
 
+	{path: "core/contract", floor: core, only: []string{}},
 	{path: "core/diagnosis", floor: core, only: []string{}},
 	{path: "core/filelimits", floor: core, only: []string{}},
 	{path: "core/openapi", floor: core, only: []string{

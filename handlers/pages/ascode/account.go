@@ -1,6 +1,10 @@
 package ascode
 
-import "net/url"
+import (
+	"net/url"
+
+	"postern/core/contract"
+)
 
 const (
 	ofBrowser  = "Sessions belong to browsers: access tokens can neither list nor end them."
@@ -31,18 +35,18 @@ var accountPages = map[string]Page{
 	"/settings/tokens": reads("list-tokens", "tokens list",
 		listQuery("-created", "name", "expires", "-last_used")...),
 	"/settings/tokens/:token": reads("list-tokens", "tokens list"),
-	"/settings/webhooks": reads("list-webhooks", "webhooks list",
+	"/settings/webhooks": shows(contract.ListWebhooks,
 		append(listQuery("-created", "url"), Text("state", "state", "--state"))...),
 	"/audit": reads("list-audit", "audit list", auditQuery...).
 		and("verify-audit", "audit verify", Text("team", "team", "--team")),
 	"/exports/:export":                     reads("get-export", ""),
 	"/settings/tokens/:token/secret":       reads("list-tokens", "tokens list"),
 	"/teams/:team/invitations/:invitation": reads("list-invitations", "invitations list {team}"),
-	"/settings/webhooks/:webhook": reads("get-webhook", "webhooks list").
-		and("list-deliveries", "webhooks deliveries {webhook}", sorted("sort", "dir", "-created"),
+	"/settings/webhooks/:webhook": shows(contract.GetWebhook).
+		and(contract.ListDeliveries.ID, commandOf(contract.ListDeliveries), sorted("sort", "dir", "-created"),
 			Text("state", "state", "--state"), Text("event", "event", "--event")),
-	"/settings/webhooks/:webhook/secret":               reads("get-webhook", "webhooks list"),
-	"/settings/webhooks/:webhook/deliveries/:delivery": reads("get-delivery", "webhooks delivery {webhook} {delivery}"),
+	"/settings/webhooks/:webhook/secret":               shows(contract.GetWebhook),
+	"/settings/webhooks/:webhook/deliveries/:delivery": shows(contract.GetDelivery),
 }
 
 var auditQuery = []Field{
@@ -112,16 +116,13 @@ var settingsForms = map[string][]Call{
 	"/settings/tokens": does("create-token", "tokens create {name}", Text("name", "name", "").Need(),
 		Joined(Several("scopes", "scopes", "--scopes").Need()), Day("expires_on", "expires_at", "--expires")),
 	"/settings/tokens/:token/revoke": does("revoke-token", "tokens revoke {token}"),
-	"/settings/webhooks": does("create-webhook", "webhooks create {url}", Text("url", "url", "").Need(),
-		Text("description", "description", "--description"), Several("events", "events", "--event"),
-		Text("team", "team", "--team")),
-	"/settings/webhooks/:webhook": does("update-webhook", "webhooks change {webhook}", Text("url", "url", "--url"),
-		Text("description", "description", "--description").Keep(), Several("events", "events", "--event").Keep()),
-	"/settings/webhooks/:webhook/switch": does("update-webhook", "webhooks change {webhook}",
-		Bool("enabled", "enabled", "--on", "--off").Keep()),
-	"/settings/webhooks/:webhook/rotate": does("rotate-webhook", "webhooks rotate {webhook}"),
-	"/settings/webhooks/:webhook/delete": does("delete-webhook", "webhooks delete {webhook}"),
-	"/settings/webhooks/:webhook/test":   does("test-webhook", "webhooks test {webhook}"),
-	"/settings/webhooks/:webhook/deliveries/:delivery/redeliver": does("redeliver",
-		"webhooks redeliver {webhook} {delivery}"),
+	"/settings/webhooks":             submits(contract.CreateWebhook, "url", "description", "events", "team"),
+
+	"/settings/webhooks/:webhook":        submits(contract.UpdateWebhook, "url", "description", "events"),
+	"/settings/webhooks/:webhook/switch": submits(contract.UpdateWebhook, "enabled"),
+	"/settings/webhooks/:webhook/rotate": submits(contract.RotateWebhook),
+	"/settings/webhooks/:webhook/delete": submits(contract.DeleteWebhook),
+	"/settings/webhooks/:webhook/test":   submits(contract.TestWebhook),
+
+	"/settings/webhooks/:webhook/deliveries/:delivery/redeliver": submits(contract.Redeliver),
 }

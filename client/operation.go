@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"postern/core/contract"
+)
+
+// Do carries out an operation of the contract.
+func Do[In, Out any](ctx context.Context, c *Client, op contract.Op[In, Out], in In) (Out, error) {
+	var out Out
+	r := requestOf(op.Path, in)
+	if r.etag != "" {
+		c = c.IfMatch(r.etag)
+	}
+	response, err := c.send(ctx, op.Method, r.body, r.query(), r.segments) //nolint:bodyclose // decoded closes it
+	if err != nil {
+		return out, err
+	}
+	if _, ok := any(out).(contract.None); ok {
+		return out, response.Body.Close()
+	}
+	return decoded[Out](c, response)
+}
+
+// Each iterates over the items of a list, page by page. It ends after the first error.
+func Each[In, Item any](
+	ctx context.Context, c *Client, op contract.Op[In, contract.List[Item]], in In,
+) iter.Seq2[Item, error] {
+	r := requestOf(op.Path, in)
+	return pagesOf[Item](ctx, c, r.values, r.segments...)
+}
+
+// request is what is sent for an operation.
+type request struct {
+	segments []string // of the path
+	values   url.Values
+	body     any // nil: none
+	etag     string
+}
+
+func (r request) query() string {
+	if len(r.values) == 0 {
+		return ""
+	}
+	return "?" + r.values.Encode()
+}
+
+// requestOf takes the members of in to where they belong. Members of the query that have no value are left out.
+func requestOf(path string, in any) request {
+	out, params := request{values: url.Values{}}, map[string]string{}
+	from := reflect.ValueOf(in)
+	for _, m := range contract.MembersOf(from.Type()) {
+		switch value := from.FieldByIndex(m.Index); m.Place {
+		case contract.InPath:
+			params[m.Name] = value.String()
+		case contract.InQuery:
+			if !value.IsZero() {
+				out.values.Set(m.Name, fmt.Sprint(value.Interface()))
+			}
+		case contract.InHeader:
+			out.etag = value.String() // the only one is If-Match
+		case contract.InBody: // sent as a whole
+			out.body = from.FieldByName("Body").Interface()
+		}
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			segment = params[strings.TrimSuffix(name, "}")]
+		}
+		out.segments = append(out.segments, segment)
+	}
+	return out
+}

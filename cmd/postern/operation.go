@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/core/contract"
+)
+
+// operationCommand returns the command of an operation of the contract: its arguments and flags are the members
+// of the request. show prints the answer, unless it is printed as JSON.
+func operationCommand[In, Out any](
+	t terminal, as inName, op contract.Op[In, Out], show func(in In, out Out) error,
+) *cobra.Command {
+	var in In
+	command := requestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+		out, err := client.Do(c.Context(), api, op, in)
+		if err != nil {
+			return err
+		}
+		if wantsJSON(c) {
+			return printJSON(t.out, out)
+		}
+		return show(in, out)
+	})
+	var none Out
+	if _, ok := any(none).(contract.None); !ok {
+		addJSONFlag(command)
+	}
+	return command
+}
+
+// listCommand is operationCommand for a list, all of which is printed: the row of each item below the headings.
+func listCommand[In, Item any](
+	t terminal, as inName, op contract.Op[In, contract.List[Item]], headings []string, cells func(Item) []string,
+) *cobra.Command {
+	var in In
+	command := requestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+		items, err := collect(client.Each(c.Context(), api, op, in))
+		if err != nil {
+			return err
+		}
+		if wantsJSON(c) {
+			return printJSONList(t.out, items)
+		}
+		return table(t.out, func(row func(...string)) {
+			row(headings...)
+			for _, item := range items {
+				row(cells(item)...)
+			}
+		})
+	})
+	addJSONFlag(command)
+	return command
+}
+
+// requestCommand returns a command that fills in the request of an operation and runs with one of the credentials.
+func requestCommand[In any](
+	t terminal, as inName, op contract.Operation, in *In, run func(c *cobra.Command, api *client.Client) error,
+) *cobra.Command {
+	words, arguments := op.Words()
+	into, members := reflect.ValueOf(in).Elem(), contract.MembersOf(reflect.TypeFor[In]())
+	command := &cobra.Command{
+		Use:   strings.Join(append(words[len(words)-1:], arguments...), " "),
+		Short: op.Summary,
+		Args:  exactly(arguments...),
+	}
+	if op.Example != "" {
+		command.Example = "  postern " + op.Example
+	}
+	given := map[string]reflect.Value{}
+	var flags []string
+	isChange := false
+	for _, m := range members {
+		isChange = isChange || m.Place == contract.InHeader && m.Name == "If-Match" && op.Method == http.MethodPatch
+		if slices.Contains(arguments, m.Argument()) {
+			given[m.Argument()] = into.FieldByIndex(m.Index)
+		} else if m.Flag != "" {
+			addMemberFlag(command, m, into.FieldByIndex(m.Index))
+			flags = append(flags, "--"+m.Flag)
+		}
+	}
+	command.RunE = func(c *cobra.Command, args []string) error {
+		for i, name := range arguments {
+			given[name].SetString(args[i])
+		}
+		if isChange && !slices.ContainsFunc(flags, func(f string) bool { return c.Flags().Changed(f[2:]) }) {
+			last := len(flags) - 1
+			return usageError{"nothing to change: give " + strings.Join(flags[:last], ", ") + " or " + flags[last]}
+		}
+		return as(t, c, func(api *client.Client) error { return run(c, api) })
+	}
+	addServerFlag(command)
+	return command
+}
+
+func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
+	usage := m.Doc
+	first, size := utf8.DecodeRuneInString(usage)
+	if second, _ := utf8.DecodeRuneInString(usage[size:]); !unicode.IsUpper(second) { // URL keeps its capitals
+		usage = string(unicode.ToLower(first)) + usage[size:]
+	}
+	if m.Enum != nil {
+		usage += " (" + strings.Join(m.Enum, ", ") + ")"
+	}
+	if m.Elem().Kind() == reflect.Slice {
+		usage += "; repeatable"
+	}
+	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usage)
+	if m.Elem().Kind() == reflect.Bool {
+		flag.NoOptDefVal = "true"
+	}
+}
+
+// memberFlag sets a member of a request. A pointer is nil until the flag is given.
+type memberFlag struct {
+	member contract.Member
+	into   reflect.Value
+}
+
+// String implements pflag.Value: members have no defaults of their own.
+func (f *memberFlag) String() string { return "" }
+
+// Type implements pflag.Value: what help calls the value.
+func (f *memberFlag) Type() string {
+	switch f.member.Elem().Kind() {
+	case reflect.Bool:
+		return "bool"
+	case reflect.Int64:
+		return cmp.Or(f.member.Form, "int")
+	}
+	return "string"
+}
+
+// Set implements pflag.Value.
+func (f *memberFlag) Set(text string) error {
+	into := f.into
+	if into.Kind() == reflect.Pointer {
+		if into.IsNil() {
+			into.Set(reflect.New(f.member.Elem()))
+		}
+		into = into.Elem()
+	}
+	switch kind := f.member.Elem().Kind(); {
+	case f.member.Form == "duration":
+		d, err := readDuration(text)
+		if err != nil || d%time.Second != 0 {
+			return errors.New("use a duration in whole seconds, such as 24h, 7d or 0")
+		}
+		into.SetInt(int64(d / time.Second))
+	case kind == reflect.Bool:
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return errors.New("use true or false")
+		}
+		into.SetBool(on)
+	case kind == reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return errors.New("use a whole number")
+		}
+		into.SetInt(n)
+	case kind == reflect.Slice:
+		into.Set(reflect.Append(into, reflect.ValueOf(text)))
+	default:
+		into.SetString(text)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package contract
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Place is where a request has a member.
+type Place int
+
+// The places, in the order of a request.
+const (
+	InPath Place = iota + 1
+	InQuery
+	InHeader
+	InBody
+)
+
+// Member is one member of a request, as its tags describe it.
+type Member struct {
+	Place    Place
+	Name     string // in its place
+	Index    []int  // of the field, for reflect.Value.FieldByIndex
+	Type     reflect.Type
+	Required bool
+	Doc      string
+	Enum     []string
+	Flag     string // of the command, without dashes; "" for none
+	Form     string // of the flag's value, "" for that of its type
+}
+
+// Argument is its name as an argument of a command, such as KEY_TYPE.
+func (m Member) Argument() string { return strings.ToUpper(m.Name) }
+
+// Elem is the type of its value: what a pointer points to.
+func (m Member) Elem() reflect.Type {
+	if m.Type.Kind() == reflect.Pointer {
+		return m.Type.Elem()
+	}
+	return m.Type
+}
+
+// MembersOf returns the members of a request in their order: of the path, the query and the header, and those
+// of its Body.
+func MembersOf(request reflect.Type) []Member { return members(request, nil, 0) }
+
+// MembersOfBody returns the members of a body.
+func MembersOfBody(body reflect.Type) []Member { return members(body, nil, InBody) }
+
+func members(of reflect.Type, index []int, place Place) (out []Member) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		at := append(index[:len(index):len(index)], i)
+		switch {
+		case field.Anonymous:
+			out = append(out, members(field.Type, at, place)...)
+		case field.Name == "Body" && place == 0:
+			out = append(out, members(field.Type, at, InBody)...)
+		default:
+			if m, ok := memberOf(field, place); ok {
+				m.Index = at
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// memberOf returns the member that a field is, and false for one that is sent nowhere.
+func memberOf(field reflect.StructField, place Place) (Member, bool) {
+	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc")}
+	if place == InBody {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		m.Name, m.Required = name, !strings.Contains(options, "omitempty")
+	}
+	for tag, in := range map[string]Place{"path": InPath, "query": InQuery, "header": InHeader} {
+		if name := field.Tag.Get(tag); name != "" && place == 0 {
+			m.Place, m.Name, m.Required = in, name, in == InPath
+		}
+	}
+	if enum := field.Tag.Get("enum"); enum != "" {
+		m.Enum = strings.Split(enum, ",")
+	}
+	m.Flag, m.Form, _ = strings.Cut(field.Tag.Get("flag"), ",")
+	switch {
+	case m.Flag == "-" || m.Place == InPath:
+		m.Flag = ""
+	case m.Flag == "":
+		m.Flag = strings.ReplaceAll(m.Name, "_", "-")
+	}
+	return m, m.Place != 0 && m.Name != "" && m.Name != "-"
+}

@@ -1,0 +1,21 @@
+package contract
+
+import "time"
+
+// OrNull returns a pointer to v, and nil, which is null in JSON, for the zero value.
+func OrNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// UTC returns t in UTC, as every answer shows times (RFC 3339); nil for nil.
+func UTC(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}

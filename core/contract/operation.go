@@ -1,0 +1,88 @@
+// Package contract is what Postern says to the outside: its resources, the requests for them, and the
+// operations. The API, its client and the command line take their routes, addresses, bodies, arguments and
+// flags from here, so that each of these facts is written once. It decides nothing: the rules belong to the
+// services, which take and return these types.
+//
+// Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
+// enum, default, minimum, maximum and maxLength describe and bound it. flag is its flag on the command line,
+// where that isn't its name: "overlap,duration" takes 24h for a number of seconds, and "-" has no flag.
+package contract
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Operation is one that the API offers.
+type Operation struct {
+	ID      string // its operationId, such as update-webhook
+	Method  string
+	Path    string // with the members that have a path tag, such as /api/v1/webhooks/{webhook}
+	Status  int    // of its success; 0: 200
+	Summary string // what it does, in a few words: also the help of its command
+
+	// Command is the command that does the same, "" if there is none: its words, then its arguments in capitals, which
+	// are members that have a path tag or belong to the body.
+	Command string
+	Example string // of the command, without "postern"
+}
+
+// Op is an operation whose requests are In and whose answers are Out. In has the parameters of the path and
+// the query, and a member Body for the body; Out is None where there is no answer.
+type Op[In, Out any] struct{ Operation }
+
+// Types returns the types of the operation's requests and answers.
+func (op Op[In, Out]) Types() (in, out reflect.Type) { return reflect.TypeFor[In](), reflect.TypeFor[Out]() }
+
+// Members returns the members of the operation's requests.
+func (op Op[In, Out]) Members() []Member { return MembersOf(reflect.TypeFor[In]()) }
+
+// Describe returns what the operation is, whatever its types are.
+func (op Op[In, Out]) Describe() Operation { return op.Operation }
+
+// Described is any operation.
+type Described interface {
+	Describe() Operation
+	Members() []Member
+	Types() (in, out reflect.Type)
+}
+
+// Operations returns all operations of the contract.
+func Operations() []Described { return slices.Concat(webhookOperations) }
+
+// Words are those of the operation's command, and the arguments after them.
+func (o Operation) Words() (words, arguments []string) {
+	all := strings.Fields(o.Command)
+	for i, word := range all {
+		if word == strings.ToUpper(word) {
+			return all[:i], all[i:]
+		}
+	}
+	return all, nil
+}
+
+// None is the answer of operations that have none.
+type None struct{}
+
+// Condition makes a change only if the resource is still the one that the caller has seen (RFC 9110, 13.1.1).
+type Condition struct {
+	IfMatch string `header:"If-Match" flag:"-"` // an ETag; "" changes it in any case
+}
+
+// Condition returns c, by which the condition in a request is found.
+func (c *Condition) Condition() *Condition { return c }
+
+// Page selects a page of a list.
+type Page struct {
+	Cursor string `query:"cursor" flag:"-" doc:"next_cursor of the previous page"`
+	Limit  int    `query:"limit" flag:"-" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
+
+	Count bool // asks for the total, for the dashboard alone
+}
+
+// List is one page of a list.
+type List[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
+}

@@ -1,0 +1,191 @@
+package contract
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// WebhookPath is the path parameter of a webhook.
+type WebhookPath struct {
+	Webhook string `path:"webhook" doc:"Id of the webhook"`
+}
+
+// DeliveryPath are the path parameters of a delivery.
+type DeliveryPath struct {
+	WebhookPath
+	Delivery string `path:"delivery" doc:"Id of the delivery"`
+}
+
+// Webhook is a URL that a team's events are sent to.
+type Webhook struct {
+	ID                 string     `json:"id"`
+	Team               string     `json:"team" doc:"Id of the team whose events it receives"`
+	URL                string     `json:"url"`
+	Description        string     `json:"description"`
+	Events             []string   `json:"events"`
+	Enabled            bool       `json:"enabled"`
+	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern disabled it; null: it did not"`
+	FailingSince       *time.Time `json:"failing_since" doc:"Start of the current failures; null: none"`
+	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"When the secret before the last rotation stops signing"`
+	CreatedAt          time.Time  `json:"created_at"`
+	ETag               string     `json:"etag" doc:"Send as If-Match to update the webhook"`
+}
+
+// Path returns its path parameter.
+func (w Webhook) Path() WebhookPath { return WebhookPath{Webhook: w.ID} }
+
+// Tag returns the webhook's ETag.
+func (w Webhook) Tag() string { return w.ETag }
+
+// WebhookWithSecret is a webhook whose secret is new.
+type WebhookWithSecret struct {
+	Webhook
+	Secret Secret `json:"secret" doc:"Signing secret (Standard Webhooks, whsec_…); returned only once"`
+}
+
+// LogValue implements slog.LogValuer.
+func (w WebhookWithSecret) LogValue() slog.Value { return slog.StringValue(w.ID) }
+
+// States of webhooks in lists.
+const (
+	WebhookOn      = "on"
+	WebhookOff     = "off"
+	WebhookFailing = "failing" // on, but its deliveries fail
+)
+
+// WebhookList is a request for webhooks.
+type WebhookList struct {
+	Page
+	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing: on, but their deliveries fail"`
+	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Order; - begins at the end; default: -created"`
+	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or the description, ignoring case"`
+}
+
+// NewWebhook is a webhook to be created.
+type NewWebhook struct {
+	URL         string   `json:"url" doc:"http or https URL that receives events as POST"`
+	Description string   `json:"description,omitempty" doc:"What the webhook is for"`
+	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send; default: all"`
+	Team        string   `json:"team,omitempty" minLength:"1" doc:"Id of the team whose events it receives; default: your first team"`
+}
+
+// WebhookCreation is a request for a new webhook.
+type WebhookCreation struct{ Body NewWebhook }
+
+// WebhookChange changes a webhook; nil leaves a member as it is.
+type WebhookChange struct {
+	URL         *string   `json:"url,omitempty" doc:"http or https URL that receives events as POST"`
+	Description *string   `json:"description,omitempty" doc:"What the webhook is for"`
+	Events      *[]string `json:"events,omitempty" flag:"event" doc:"Event types to send, in place of the earlier ones"`
+	Enabled     *bool     `json:"enabled,omitempty" doc:"Whether events are sent; true also forgets earlier failures"`
+}
+
+// WebhookUpdate is a request to change a webhook.
+type WebhookUpdate struct {
+	WebhookPath
+	Condition
+	Body WebhookChange
+}
+
+// WebhookRotation is a request for a new secret.
+type WebhookRotation struct {
+	WebhookPath
+	Condition
+	Body Overlap `required:"false"`
+}
+
+// Overlap is how long an old secret and a new one hold together.
+type Overlap struct {
+	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" flag:"overlap,duration" doc:"How long the old secret signs too: up to 30 days; default: 1 day; 0: not at all"`
+}
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	ID            string          `json:"id" doc:"webhook-id header, the same for every attempt"`
+	Webhook       string          `json:"webhook"`
+	Event         string          `json:"event"`
+	Payload       json.RawMessage `json:"payload" doc:"Body of the delivery"`
+	State         string          `json:"state" enum:"pending,delivered,failed"`
+	Attempts      int64           `json:"attempts"`
+	LastStatus    *int64          `json:"last_status" doc:"Status of the last response; null: none"`
+	LastError     *string         `json:"last_error" doc:"Error of the last attempt; null: none"`
+	LastAnswer    string          `json:"last_answer" doc:"First 1,024 bytes of the last response's body"`
+	CreatedAt     time.Time       `json:"created_at"`
+	AttemptedAt   *time.Time      `json:"attempted_at"`
+	NextAttemptAt *time.Time      `json:"next_attempt_at" doc:"When a failed delivery is tried again; null: not"`
+	FinishedAt    *time.Time      `json:"finished_at"`
+}
+
+// States of deliveries.
+const (
+	DeliveryPending   = "pending"
+	DeliveryDelivered = "delivered"
+	DeliveryFailed    = "failed"
+)
+
+// DeliveryList is a request for deliveries.
+type DeliveryList struct {
+	WebhookPath
+	Page
+	State string `query:"state" enum:"pending,delivered,failed" doc:"Only deliveries in this state"`
+	Event string `query:"event" maxLength:"200" doc:"Event type, such as key.frozen"`
+	Sort  string `query:"sort" enum:"created,-created" doc:"Order; - begins at the end; default: -created"`
+}
+
+const (
+	webhooks = "/api/v1/webhooks"
+	webhook  = webhooks + "/{webhook}"
+	delivery = webhook + "/deliveries/{delivery}"
+)
+
+// The operations on webhooks and their deliveries.
+var (
+	ListWebhooks = Op[WebhookList, List[Webhook]]{Operation{
+		ID: "list-webhooks", Method: http.MethodGet, Path: webhooks, Summary: "List webhooks",
+		Command: "webhooks list",
+	}}
+	CreateWebhook = Op[WebhookCreation, WebhookWithSecret]{Operation{
+		ID: "create-webhook", Method: http.MethodPost, Path: webhooks, Status: http.StatusCreated,
+		Summary: "Create a webhook", Command: "webhooks create URL",
+		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
+	}}
+	GetWebhook = Op[WebhookPath, Webhook]{Operation{
+		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook",
+		Command: "webhooks show WEBHOOK",
+	}}
+	UpdateWebhook = Op[WebhookUpdate, Webhook]{Operation{
+		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",
+		Command: "webhooks update WEBHOOK",
+	}}
+	RotateWebhook = Op[WebhookRotation, WebhookWithSecret]{Operation{
+		ID: "rotate-webhook", Method: http.MethodPost, Path: webhook + "/rotate", Summary: "Rotate a webhook's secret",
+		Command: "webhooks rotate WEBHOOK",
+	}}
+	DeleteWebhook = Op[WebhookPath, None]{Operation{
+		ID: "delete-webhook", Method: http.MethodDelete, Path: webhook, Status: http.StatusNoContent,
+		Summary: "Delete a webhook", Command: "webhooks delete WEBHOOK",
+	}}
+	TestWebhook = Op[WebhookPath, Delivery]{Operation{
+		ID: "test-webhook", Method: http.MethodPost, Path: webhook + "/test", Status: http.StatusAccepted,
+		Summary: "Send a test event", Command: "webhooks test WEBHOOK",
+	}}
+	ListDeliveries = Op[DeliveryList, List[Delivery]]{Operation{
+		ID: "list-deliveries", Method: http.MethodGet, Path: webhook + "/deliveries",
+		Summary: "List a webhook's deliveries", Command: "webhooks deliveries WEBHOOK",
+	}}
+	GetDelivery = Op[DeliveryPath, Delivery]{Operation{
+		ID: "get-delivery", Method: http.MethodGet, Path: delivery, Summary: "Get a delivery",
+		Command: "webhooks delivery WEBHOOK DELIVERY",
+	}}
+	Redeliver = Op[DeliveryPath, Delivery]{Operation{
+		ID: "redeliver", Method: http.MethodPost, Path: delivery + "/redeliver", Summary: "Send an event again",
+		Command: "webhooks redeliver WEBHOOK DELIVERY",
+	}}
+)
+
+var webhookOperations = []Described{
+	ListWebhooks, CreateWebhook, GetWebhook, UpdateWebhook, RotateWebhook, DeleteWebhook, TestWebhook,
+	ListDeliveries, GetDelivery, Redeliver,
+}

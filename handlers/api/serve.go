@@ -1,0 +1,67 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"postern/core/contract"
+	"postern/handlers/web"
+	"postern/models"
+	"postern/service/access"
+)
+
+// rule decides on an operation and carries it out.
+type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)
+
+// serve adds an operation of the contract, which the rule carries out.
+func serve[In, Out any](h *Handler, api huma.API, op contract.Op[In, Out], carryOut rule[In, Out]) {
+	ask := func(ctx context.Context, in *In) (Out, error) {
+		if c, ok := any(in).(interface{ Condition() *contract.Condition }); ok {
+			c.Condition().IfMatch = web.ParseIfMatch(c.Condition().IfMatch)
+		}
+		return carryOut(ctx, web.Principal(ctx), *in)
+	}
+	var none Out
+	switch any(none).(type) {
+	case contract.None:
+		add(h, api, op.Operation, func(ctx context.Context, in *In) (*struct{}, error) {
+			_, err := ask(ctx, in)
+			return nil, err
+		})
+	case interface{ Tag() string }:
+		add(h, api, op.Operation, func(ctx context.Context, in *In) (*tagged[Out], error) {
+			out, err := ask(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return &tagged[Out]{web.FormatETag(any(out).(interface{ Tag() string }).Tag()), out}, nil
+		})
+	default:
+		add(h, api, op.Operation, func(ctx context.Context, in *In) (*body[Out], error) {
+			out, err := ask(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return &body[Out]{out}, nil
+		})
+	}
+}
+
+// serveList is serve for a rule that returns a page of rows.
+func serveList[In, Item any](
+	h *Handler, api huma.API, op contract.Op[In, contract.List[Item]], carryOut rule[In, models.List[Item]],
+) {
+	serve(h, api, op, func(ctx context.Context, who access.Principal, in In) (contract.List[Item], error) {
+		found, err := carryOut(ctx, who, in)
+		return listOf(found.Items, found.Next), err
+	})
+}
+
+func add[In, Out any](
+	h *Handler, api huma.API, op contract.Operation, handler func(context.Context, *In) (*Out, error),
+) {
+	route(h, api, op.ID, op.Method, op.Path, cmp.Or(op.Status, http.StatusOK), op.Summary, handler)
+}

@@ -1,0 +1,38 @@
+package pages
+
+import (
+	"fmt"
+	"reflect"
+
+	"postern/core/contract"
+)
+
+// fill sets members of the body of a request, by their JSON names, to what the form has under these names. A
+// member that the page doesn't name stays as it is, whatever is sent.
+func (v *visit) fill(body any, members ...string) {
+	into, known := reflect.ValueOf(body).Elem(), map[string]contract.Member{}
+	for _, m := range contract.MembersOfBody(into.Type()) {
+		known[m.Name] = m
+	}
+	for _, name := range members {
+		m, ok := known[name]
+		if !ok {
+			panic(fmt.Sprintf("pages: %T doesn't have %s", body, name))
+		}
+		member := into.FieldByIndex(m.Index)
+		if member.Kind() == reflect.Pointer {
+			member.Set(reflect.New(m.Elem()))
+			member = member.Elem()
+		}
+		switch value := member.Addr().Interface().(type) {
+		case *string:
+			*value = v.posted(name)
+		case *bool:
+			*value = v.posted(name) == "true"
+		case *[]string:
+			*value = v.c.Request.PostForm[name]
+		default:
+			panic(fmt.Sprintf("pages: a form can't set %s of %T", name, body))
+		}
+	}
+}
