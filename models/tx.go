@@ -42,18 +42,24 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (d *DB) writeOnce(ctx context.Context, fn func(*Tx) error) error {
-	return d.write.WithContext(ctx).Transaction(func(g *gorm.DB) error {
-		tx := d.tx(g)
-		if err := fn(tx); err != nil {
-			return err
-		}
-		if last, ok := ctx.Value(alongsideKey{}).(func(*Tx) error); ok {
-			if err := last(tx); err != nil {
+	transact := func(db *gorm.DB) error {
+		return db.Transaction(func(g *gorm.DB) error {
+			tx := d.tx(g)
+			if err := fn(tx); err != nil {
 				return err
 			}
-		}
-		return tx.chainAudit()
-	})
+			if last, ok := ctx.Value(alongsideKey{}).(func(*Tx) error); ok {
+				if err := last(tx); err != nil {
+					return err
+				}
+			}
+			return tx.chainAudit()
+		})
+	}
+	if d.queue != nil {
+		return d.queue.with(ctx, d.write, transact)
+	}
+	return transact(d.write.WithContext(ctx))
 }
 
 type alongsideKey struct{}

@@ -89,7 +89,7 @@ func Unavailable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	return pgconn.SafeToRetry(err) || isAny(err, errUnreachable, errSilent, driver.ErrBadConn)
+	return pgconn.SafeToRetry(err) || isAny(err, errUnreachable, errSilent, errQueue, driver.ErrBadConn)
 }
 
 func isAny(err error, targets ...error) bool {
