@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,7 @@ type DB struct {
 	server  *server // nil on SQLite
 	queue   *queue  // of SQLite's one writer, nil on PostgreSQL
 
+	importing  sync.Mutex  // held by an import in pieces
 	unwritable atomic.Bool // the last change failed because of SQLite's disk
 }
 

@@ -22,10 +22,14 @@ type keyRows struct {
 
 // writeKeys makes the keys. One whose secret a key of this server has is left out: a secret
 // opens one key.
-func (w *work) writeKeys(ctx context.Context, tx *models.Tx) error {
+func (w *work) writeKeys(ctx context.Context) error {
 	b := &keyRows{work: w, inGrace: map[[32]byte]bool{}}
 	if w.contents.Report.Keys > 0 {
-		hashes, err := tx.HashesInGrace(w.now)
+		var hashes []models.Digest
+		err := w.stage.Piece(func(tx *models.Tx) (err error) {
+			hashes, err = tx.HashesInGrace(w.now)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -39,12 +43,12 @@ func (w *work) writeKeys(ctx context.Context, tx *models.Tx) error {
 		}
 		keys.CheckImported(k, w.project.KeyTypes, w.now) // for the canonical form of its ranges
 		if b.add(k); len(b.rows) == rowsAtOnce {
-			if err := b.flush(tx); err != nil {
+			if err := w.stage.Piece(b.flush); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.flush(tx); err != nil {
+	if err := w.stage.Piece(b.flush); err != nil {
 		return err
 	}
 	w.noteKeys(b.taken, b.narrowed)
@@ -85,7 +89,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 	switch k.ProductID {
 	case "":
 	case b.project.ProductID:
-		row.ProductID = b.row.ProductID
+		row.ProductID = b.product
 	default:
 		b.narrowed++
 	}
@@ -122,8 +126,8 @@ func (b *keyRows) flush(tx *models.Tx) error {
 	b.taken += int64(len(b.rows) - len(free))
 	b.giveIDs(free, foundIDs)
 	b.out.Made.Keys += int64(len(free))
-	if !b.dryRun {
-		if err := insertAll(tx, free); err != nil {
+	if !b.dryRun && len(free) > 0 {
+		if err := tx.Insert(&free); err != nil {
 			return err
 		}
 	}
