@@ -35,6 +35,7 @@ type DB struct {
 	bulk    *gorm.DB
 	server  *server // nil on SQLite
 	queue   *queue  // of SQLite's one writer, nil on PostgreSQL
+	turns   *turns  // of audit chains, nil on SQLite
 
 	importing  sync.Mutex  // held by an import in pieces
 	unwritable atomic.Bool // the last change failed because of SQLite's disk
