@@ -11,10 +11,13 @@ import (
 )
 
 // A project that is imported belongs to a team that no one is in, and is in the bin without an end, until everything of
-// it is written. No reader of a team finds it, the gateway serves nothing of a project in the bin, and keys of such a
-// project do not open the others of their product. The team's tenants that come with it are the project's own until
+// it is written. No reader of a team finds it, gateways do not load it, and keys of a project in the bin do not open the
+// others of their product. The team's tenants that come with it are the project's own until
 // then. The id of the team begins with stageKind, by which an import that was not finished is found.
 const stageKind = "imp"
+
+// afterStages comes after the ids of all such teams.
+const afterStages = stageKind + "`"
 
 // rowsOfPiece bounds what RemoveUnfinishedImports deletes in one transaction.
 const rowsOfPiece = 500
@@ -117,7 +120,7 @@ func (d *DB) removeUnfinished(ctx context.Context) error {
 // removeSomeUnfinished returns false if nothing was left.
 func (t *Tx) removeSomeUnfinished() (bool, error) {
 	var stage Team
-	err := t.db.Where("id > ? AND id < ?", stageKind+"_", stageKind+"`").Take(&stage).Error
+	err := t.db.Where("id > ? AND id < ?", stageKind+"_", afterStages).Take(&stage).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return false, nil
 	}
