@@ -118,8 +118,8 @@ func TestWriteOnPostgres(t *testing.T) {
 	})
 }
 
-// Of the transactions of one process, one at a time waits in the server for the audit chain of a team. If the process is
-// frozen, the chain is held up once, and not once for each of them. The others show meanwhile that they are not frozen.
+// Of the transactions of one process, one at a time waits in the server for the audit chain of a team. If the process
+// is frozen, the chain is held up once, and not once for each of them. The others show that they are not frozen.
 func TestWriteOnPostgres_auditChain(t *testing.T) {
 	database := state.Postgres(t)
 	open := func() *models.DB {
