@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"postern/app"
+	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
 )
@@ -193,4 +195,25 @@ func TestASecondServerOnOneDataDirectoryIsRefused(t *testing.T) {
 	if err := newApp(t, c).Close(); err != nil {
 		t.Errorf("after the first has stopped: %v", err)
 	}
+}
+
+// An import of a process that was killed is in no one's way after the next start.
+func TestRun_removesUnfinishedImports(t *testing.T) {
+	c := settings(t.TempDir(), "")
+	if err := newApp(t, c).Close(); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, c, "INSERT INTO teams (id, name, claimed_at, created_at) VALUES "+
+		"('imp_0', 'Import', '2026-01-01', '2026-01-01')")
+	during(t, newApp(t, c), func(*http.Client) {
+		db, err := models.Open(t.Context(), "", c.SQLitePath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		testkit.Eventually(t, "its team is removed", func() bool {
+			_, err := db.Read(t.Context()).TeamByID("imp_0")
+			return errors.Is(err, models.ErrNotFound)
+		})
+	})
 }

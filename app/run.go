@@ -63,6 +63,9 @@ func (a *App) works() (works []func(context.Context)) {
 	if roles.Serve() {
 		works = append(works, a.feed.Run)
 	}
+	if roles.Control {
+		works = append(works, a.removeUnfinishedImports)
+	}
 	if roles.Gateway || roles.Worker { // the worker removes what has become old
 		works = append(works, a.usage.Run, a.owners.Run)
 	}
@@ -78,6 +81,13 @@ func (a *App) works() (works []func(context.Context)) {
 		}
 	}
 	return works
+}
+
+// removeUnfinishedImports removes what imports of an earlier process have left behind, if it was killed.
+func (a *App) removeUnfinishedImports(ctx context.Context) {
+	if err := a.state.db.RemoveUnfinishedImports(ctx); err != nil && ctx.Err() == nil {
+		a.log.Error("an unfinished import is not removed yet; the next import tries again", "error", err)
+	}
 }
 
 // startWorkers tries to start the workers until it succeeds or ctx ends: the database may

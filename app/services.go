@@ -106,6 +106,8 @@ func newServices(d serviceDeps) services {
 			Grace:   d.config.UnclaimedGrace,
 			Usage:   d.config.Retention.Usage,
 			Audit:   d.config.Retention.Audit,
+			Revoked: d.config.Retention.RevokedKeys,
+			Deleted: d.config.Retention.Workspaces,
 			Changed: d.changed,
 			Events:  hooks,
 			Trimmer: &audit.Trimmer{DB: d.db, Streams: d.streams},

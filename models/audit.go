@@ -171,6 +171,9 @@ func (c *AuditChain) take(e *AuditEntry) error {
 // lockChain keeps other transactions from the chain until this one ends.
 func (t *Tx) lockChain(team string) (AuditChain, error) {
 	chain := AuditChain{TeamID: team}
+	if err := t.takeTurn(team); err != nil {
+		return chain, err
+	}
 	if err := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&chain).Error; err != nil {
 		return chain, err
 	}

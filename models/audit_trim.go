@@ -1,5 +1,7 @@
 package models
 
+import "time"
+
 // AuditTrim is the action of the entries that record what retention removed from a chain.
 const AuditTrim = "audit.trim"
 
@@ -32,4 +34,27 @@ func (t *Tx) oneAuditEntry(teamID, where, order string) (AuditEntry, bool, error
 func (t *Tx) DeleteAuditEntries(teamID string, first, last int64) (int64, error) {
 	res := t.db.Where("team_id = ? AND number BETWEEN ? AND ?", teamID, first, last).Delete(&AuditEntry{})
 	return res.RowsAffected, res.Error
+}
+
+// ChainsOfGoneTeams lists the chains of teams that do not exist any more and whose newest entry is from before a time
+// and has the action, any if it is empty.
+func (t *Tx) ChainsOfGoneTeams(action string, before time.Time) ([]AuditChain, error) {
+	q := t.db.
+		Table("audit_chains AS c").
+		Joins("JOIN audit_entries AS e ON e.team_id = c.team_id AND e.number = c.number").
+		Where("c.team_id <> '' AND e.created_at < ?", before).
+		Where("NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = c.team_id)")
+	if action != "" {
+		q = q.Where("e.action = ?", action)
+	}
+	var list []AuditChain
+	return list, q.Select("c.*").Order("c.team_id").Find(&list).Error
+}
+
+// DeleteAuditChain removes a chain with its entries.
+func (t *Tx) DeleteAuditChain(teamID string) error {
+	if err := t.db.Where("team_id = ?", teamID).Delete(&AuditEntry{}).Error; err != nil {
+		return err
+	}
+	return t.db.Where("team_id = ?", teamID).Delete(&AuditChain{}).Error
 }

@@ -132,6 +132,11 @@ func (t *Tx) ExpireExport(id string) error {
 		UpdateColumns(map[string]any{"state": "expired", "file_key": nil}).Error
 }
 
+// DeleteExportsBefore removes the rows of exports without a file that had ended by the time given, and their ledgers.
+func (t *Tx) DeleteExportsBefore(at time.Time) error {
+	return t.db.Where("state IN ('expired', 'failed') AND finished_at <= ?", at).Delete(&Export{}).Error
+}
+
 // AbandonedExports lists exports whose worker stopped renewing its lease.
 func (t *Tx) AbandonedExports(now time.Time, limit int) ([]Export, error) {
 	var list []Export

@@ -3,6 +3,7 @@ package models_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -114,6 +116,68 @@ func TestWriteOnPostgres(t *testing.T) {
 			t.Errorf("the process ended with %v, %s: its transaction should be undone", err, out)
 		}
 	})
+}
+
+// Of the transactions of one process, one at a time waits in the server for the audit chain of a team. If the process
+// is frozen, the chain is held up once, and not once for each of them. The others show that they are not frozen.
+func TestWriteOnPostgres_auditChain(t *testing.T) {
+	database := state.Postgres(t)
+	open := func() *models.DB {
+		db, err := models.OpenWith(t.Context(), models.Options{
+			DatabaseURL: database, Deadlines: models.Deadlines{Lock: time.Minute, Idle: time.Minute},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	db, other := open(), open()
+	const writers = 4
+	entry := func(n int) models.AuditEntry {
+		return models.AuditEntry{
+			ID: fmt.Sprint("aud_", n), TeamID: "team_1", Action: "test", Outcome: models.OutcomeDone,
+			Detail: map[string]string{}, Changes: map[string]models.AuditChange{}, CreatedAt: models.Now(),
+		}
+	}
+	done := make(chan error, writers)
+	sessions := func(where string) (n int) {
+		t.Helper()
+		query := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND " + where
+		if err := db.SQL().QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	err := other.Write(t.Context(), func(tx *models.Tx) error { // the chain is held until it returns
+		if _, err := tx.LockAuditChain("team_1"); err != nil {
+			return err
+		}
+		for n := range writers {
+			go func() {
+				done <- db.Write(t.Context(), func(tx *models.Tx) error {
+					tx.Audit(entry(n))
+					return nil
+				})
+			}()
+		}
+		testkit.Eventually(t, "one waits for the chain, and the others for their turn", func() bool {
+			return sessions("wait_event_type = 'Lock'") == 1 &&
+				sessions("state = 'idle in transaction' AND query = 'SELECT 1'") == writers-1
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range writers {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if chain, err := db.Read(t.Context()).AuditChainOf("team_1"); err != nil || chain.Number != writers {
+		t.Errorf("the chain ends at %+v, %v", chain, err)
+	}
 }
 
 // freeze stops a second process within a transaction. The function that it returns

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,10 @@ type DB struct {
 	feed    *gorm.DB // the same as read on SQLite, as is bulk
 	bulk    *gorm.DB
 	server  *server // nil on SQLite
+	queue   *queue  // of SQLite's one writer, nil on PostgreSQL
+	turns   *turns  // of audit chains, nil on SQLite
 
+	importing  sync.Mutex  // held by an import in pieces
 	unwritable atomic.Bool // the last change failed because of SQLite's disk
 }
 
@@ -104,7 +108,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
-	db := &DB{dialect: migrations.SQLite, write: write, read: write}
+	db := &DB{dialect: migrations.SQLite, write: write, read: write, queue: newQueue()}
 	pool := db.SQL()
 	pool.SetMaxOpenConns(1)
 	if err := pool.PingContext(ctx); err != nil {

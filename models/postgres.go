@@ -202,7 +202,7 @@ func preparePostgres(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	db := &DB{dialect: migrations.Postgres, server: s}
+	db := &DB{dialect: migrations.Postgres, server: s, turns: &turns{most: s.deadlines.Lock}}
 	most := s.most - feedConns - bulkConns - listenConns
 	for _, p := range []struct {
 		into   **gorm.DB

@@ -194,10 +194,14 @@ func (t *Tx) CountProjectsOfTeam(teamID string) (n int64, err error) {
 	return n, t.db.Model(&Project{}).Where("team_id = ?", teamID).Count(&n).Error
 }
 
-// AllProjectIDs lists every project's id.
+// AllProjectIDs lists every project's id, but not those of projects that are being imported.
 func (t *Tx) AllProjectIDs() ([]string, error) {
 	var ids []string
-	return ids, t.db.Model(&Project{}).Order("id").Pluck("id", &ids).Error
+	return ids, t.db.
+		Model(&Project{}).
+		Where("team_id < ? OR team_id > ?", stageKind+"_", afterStages).
+		Order("id").
+		Pluck("id", &ids).Error
 }
 
 // UpdateProject writes the changeable columns if the row still has the UpdatedAt

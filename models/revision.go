@@ -116,3 +116,46 @@ func newestRevision(q *gorm.DB) (Revision, error) {
 	}
 	return list[0], nil
 }
+
+// revisionsKept is how many of the newest ids of revisions are always kept. On PostgreSQL every other one is used.
+const revisionsKept = 1000
+
+// newerRevision holds for a revision r if a newer one has the same meaning for what is exported: of its project, and if
+// it is of a key of a product, of such a key too.
+const newerRevision = `EXISTS (SELECT 1 FROM revisions AS n WHERE n.project_id = r.project_id AND n.id > r.id) AND (
+	(SELECT product_id FROM api_keys WHERE id = r.key_id) IS NULL
+	OR EXISTS (SELECT 1 FROM revisions AS n WHERE n.project_id = r.project_id AND n.id > r.id AND
+		(SELECT product_id FROM api_keys WHERE id = n.key_id) = (SELECT product_id FROM api_keys WHERE id = r.key_id)))`
+
+// PruneRevisions looks at limit revisions after an id, and deletes those that were made before a time. The newest of
+// each project stays, and so do the newest of all: a replica whose position has no revision takes the database for a
+// restored one. It returns the last id that it looked at, and false if no later one is old enough.
+func (t *Tx) PruneRevisions(after int64, before time.Time, limit int) (last int64, more bool, err error) {
+	newest, err := newestRevision(t.db)
+	if err != nil {
+		return after, false, err
+	}
+	var list []Revision
+	err = t.db.
+		Select("id", "created_at").
+		Where("id > ? AND id <= ?", after, newest.ID-revisionsKept).
+		Order("id").
+		Limit(limit).
+		Find(&list).Error
+	if err != nil {
+		return after, false, err
+	}
+	last = after
+	for _, one := range list {
+		if !one.CreatedAt.Before(before) {
+			break
+		}
+		last = one.ID
+	}
+	if last == after {
+		return after, false, nil
+	}
+	const old = "DELETE FROM revisions WHERE id IN (SELECT r.id FROM revisions AS r WHERE r.id > ? AND r.id <= ? AND " +
+		newerRevision + ")"
+	return last, last == list[len(list)-1].ID && len(list) == limit, t.db.Exec(old, after, last).Error
+}

@@ -101,6 +101,10 @@ func (t *Tx) ShadowRefusalsOf(projectID, versionID string, since int64) ([]Shado
 	return list, nil
 }
 
+// DaysCounted is for how many days calls that rules in shadow would have refused, requests that did not match the
+// OpenAPI document and objects that were missed are kept.
+const DaysCounted = 30
+
 // DeleteShadowRefusals forgets what was counted before a day.
 func (t *Tx) DeleteShadowRefusals(before int64) error {
 	return t.db.Where("day < ?", before).Delete(&ShadowRefusal{}).Error

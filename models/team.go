@@ -240,3 +240,8 @@ func (t *Tx) DeleteInvitation(id string) (bool, error) {
 	res := t.db.Where("id = ? AND used_at IS NULL", id).Delete(&Invitation{})
 	return res.RowsAffected == 1, res.Error
 }
+
+// DeleteInvitationsBefore removes invitations that had expired by the time given, used ones too.
+func (t *Tx) DeleteInvitationsBefore(at time.Time) error {
+	return t.db.Where("expires_at <= ?", at).Delete(&Invitation{}).Error
+}

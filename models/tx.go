@@ -17,6 +17,8 @@ type Tx struct {
 	dialect migrations.Dialect
 	sqlTx   *sql.Tx
 	audit   []AuditEntry // to be chained at the end
+	turns   *turns       // of audit chains on PostgreSQL, nil on SQLite, where one transaction writes at a time
+	taken   map[string]func()
 }
 
 // writeAttempts bounds how often a transaction is tried when it conflicts with others.
@@ -42,18 +44,26 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (d *DB) writeOnce(ctx context.Context, fn func(*Tx) error) error {
-	return d.write.WithContext(ctx).Transaction(func(g *gorm.DB) error {
-		tx := d.tx(g)
-		if err := fn(tx); err != nil {
-			return err
-		}
-		if last, ok := ctx.Value(alongsideKey{}).(func(*Tx) error); ok {
-			if err := last(tx); err != nil {
+	transact := func(db *gorm.DB) error {
+		tx := &Tx{}
+		defer func() { tx.endTurns() }()
+		return db.Transaction(func(g *gorm.DB) error {
+			tx = d.tx(g)
+			if err := fn(tx); err != nil {
 				return err
 			}
-		}
-		return tx.chainAudit()
-	})
+			if last, ok := ctx.Value(alongsideKey{}).(func(*Tx) error); ok {
+				if err := last(tx); err != nil {
+					return err
+				}
+			}
+			return tx.chainAudit()
+		})
+	}
+	if d.queue != nil {
+		return d.queue.with(ctx, d.write, transact)
+	}
+	return transact(d.write.WithContext(ctx))
 }
 
 type alongsideKey struct{}
@@ -98,7 +108,7 @@ func (d *DB) tx(g *gorm.DB) *Tx {
 	if !ok {
 		panic(fmt.Sprintf("models: transaction over %T", g.Statement.ConnPool))
 	}
-	return &Tx{db: g, dialect: d.dialect, sqlTx: sqlTx}
+	return &Tx{db: g, dialect: d.dialect, sqlTx: sqlTx, turns: d.turns}
 }
 
 // SQL is the transaction as database/sql has it, for the job queue's insert.

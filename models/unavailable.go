@@ -89,7 +89,7 @@ func Unavailable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	return pgconn.SafeToRetry(err) || isAny(err, errUnreachable, errSilent, driver.ErrBadConn)
+	return pgconn.SafeToRetry(err) || isAny(err, errUnreachable, errSilent, errQueue, errTurn, driver.ErrBadConn)
 }
 
 func isAny(err error, targets ...error) bool {
@@ -153,5 +153,5 @@ func TimedOut(err error) bool {
 // what other transactions did meanwhile.
 func worthRepeating(err error) bool {
 	server, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (server.Code == "40001" || server.Code == "40P01" || server.Code == "55P03")
+	return ok && (server.Code == "40001" || server.Code == "40P01" || server.Code == "55P03") || errors.Is(err, errTurn)
 }

@@ -81,8 +81,8 @@ GRANT SELECT (id, client_id, barred_until) ON login_sessions TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_spans, usage_traffic TO postern_gateway;
 GRANT SELECT ON usage_folds TO postern_gateway;
 GRANT INSERT ON usage_log TO postern_gateway;
-GRANT SELECT, INSERT, UPDATE, DELETE ON limit_counts, relation_misses, shadow_refusals, invalid_requests
-    TO postern_gateway;
+GRANT SELECT, INSERT, UPDATE ON relation_misses, shadow_refusals, invalid_requests TO postern_gateway;
+GRANT SELECT, INSERT, UPDATE, DELETE ON limit_counts TO postern_gateway;
 GRANT UPDATE (last_used_at) ON api_keys TO postern_gateway;
 GRANT SELECT, INSERT, DELETE ON relations TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE (id) ON revisions TO postern_gateway;

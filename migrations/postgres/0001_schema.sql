@@ -400,6 +400,13 @@ CREATE INDEX api_keys_special ON api_keys (project_id, id)
 -- Deleting a key type or a tenant counts its keys first.
 CREATE INDEX api_keys_key_type_id ON api_keys (key_type_id);
 CREATE INDEX api_keys_tenant_id ON api_keys (tenant_id);
+-- Retention removes those that were revoked long ago.
+CREATE INDEX api_keys_revoked ON api_keys (updated_at) WHERE state = 'revoked';
+
+-- Hashes of revoked keys that were removed, so that no import brings one of them back.
+CREATE TABLE revoked_hashes (
+    hash BYTEA NOT NULL PRIMARY KEY
+);
 
 ------------------------------------------------------------------------------------------------
 -- Users and groups of a tenant

@@ -6,13 +6,15 @@ import (
 )
 
 // Retention says how long what is recorded is kept; 0: for ever.
-type Retention struct{ Usage, Requests, Audit time.Duration }
+type Retention struct{ Usage, Requests, Audit, Workspaces, RevokedKeys time.Duration }
 
-// Least retentions: a month of usage, which pages show, and a week of the audit log.
+// Least retentions: a month of usage, which pages show, a week of the audit log, and a day of revoked keys, which lists
+// show.
 const (
 	minUsage    = 31 * 24 * time.Hour
 	minRequests = time.Minute
 	minAudit    = 7 * 24 * time.Hour
+	minRevoked  = 24 * time.Hour
 )
 
 func retentionSettings() []setting {
@@ -35,6 +37,18 @@ func retentionSettings() []setting {
 			"0s",
 			"how long entries of the audit log are kept, 168h or more; 0s means for ever",
 			retention(minAudit, func(r *Retention) *time.Duration { return &r.Audit }),
+		},
+		{
+			"retention-workspaces",
+			"2160h",
+			"how long the audit log of a deleted unclaimed workspace is kept, 168h or more; 0s means as long as others",
+			retention(minAudit, func(r *Retention) *time.Duration { return &r.Workspaces }),
+		},
+		{
+			"retention-revoked-keys",
+			"0s",
+			"how long revoked keys are kept, 24h or more; 0s means for ever",
+			retention(minRevoked, func(r *Retention) *time.Duration { return &r.RevokedKeys }),
 		},
 	}
 }

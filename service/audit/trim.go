@@ -63,8 +63,47 @@ func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("audit: trim: %w", err)
 	}
+	return t.each(ctx, chains, func(chain models.AuditChain, delivered int64) error {
+		return t.trimChain(ctx, chain.TeamID, before, min(delivered, chain.Number-1))
+	})
+}
+
+// Drop removes chains of teams that do not exist any more. One whose entries are not what was recorded stays, and so
+// does one that has got another entry since it was listed.
+func (t *Trimmer) Drop(ctx context.Context, gone []models.AuditChain) error {
+	return t.each(ctx, gone, func(chain models.AuditChain, delivered int64) error {
+		if delivered < chain.Number {
+			return nil
+		}
+		if err := t.trimChain(ctx, chain.TeamID, models.Now(), chain.Number-1); err != nil {
+			return err
+		}
+		return t.DB.Write(ctx, func(tx *models.Tx) error {
+			if _, err := tx.LockAuditChain(chain.TeamID); err != nil {
+				return err
+			}
+			entries, err := tx.AuditAfter(models.AuditEntry{TeamID: chain.TeamID, ID: afterAllIDs}, trimBatch)
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				if e.Number > chain.Number && e.Action != models.AuditTrim {
+					return nil
+				}
+			}
+			return tx.DeleteAuditChain(chain.TeamID)
+		})
+	})
+}
+
+// each calls fn with chains, and with the number of the last entry of each that all streams have delivered. An error
+// about one does not keep the others.
+func (t *Trimmer) each(
+	ctx context.Context, chains []models.AuditChain, fn func(chain models.AuditChain, delivered int64) error,
+) error {
 	delivered := make([]map[string]Head, len(t.Streams))
 	for i, stream := range t.Streams {
+		var err error
 		if delivered[i], err = stream.read(); err != nil {
 			return err
 		}
@@ -74,11 +113,11 @@ func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
 		if ctx.Err() != nil {
 			return errors.Join(append(failed, ctx.Err())...)
 		}
-		limit := chain.Number - 1
+		through := chain.Number
 		for _, position := range delivered {
-			limit = min(limit, position[chain.TeamID].Number)
+			through = min(through, position[chain.TeamID].Number)
 		}
-		if err := t.trimChain(ctx, chain.TeamID, before, limit); err != nil {
+		if err := fn(chain, through); err != nil {
 			failed = append(failed, fmt.Errorf("audit: trim the chain of %q: %w", chain.TeamID, err))
 		}
 	}

@@ -176,3 +176,73 @@ func TestTrim_streams(t *testing.T) {
 		}
 	})
 }
+
+// The log of a team that does not exist any more goes as a whole: not while a stream lacks some of it, and not if
+// something was added since it was listed.
+func TestTrimmer_Drop(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		stream := newStream(t, db, audit.FileSink(filepath.Join(t.TempDir(), "audit.jsonl")))
+		deliver := func() {
+			t.Helper()
+			if err := stream.Once(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trimmer := &audit.Trimmer{DB: db, Streams: []*audit.Stream{stream}}
+		record(t, db, slices.Repeat([]string{"team_gone"}, 1100)...)
+		record(t, db, "team_here", "team_written")
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(&models.Team{ID: "team_here", CreatedAt: models.Now()})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := func(action string) (teams []string) {
+			t.Helper()
+			gone, err := db.Read(t.Context()).ChainsOfGoneTeams(action, soon())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, chain := range gone {
+				teams = append(teams, chain.TeamID)
+			}
+			return teams
+		}
+		if got := listed(""); !slices.Equal(got, []string{"team_gone", "team_written"}) {
+			t.Errorf("gone are %q", got)
+		}
+		if got := listed("workspace.purge"); len(got) > 0 {
+			t.Errorf("gone unclaimed workspaces are %q", got)
+		}
+		gone, err := db.Read(t.Context()).ChainsOfGoneTeams("", soon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		drop := func(left ...string) {
+			t.Helper()
+			if err := trimmer.Drop(t.Context(), gone); err != nil {
+				t.Fatal(err)
+			}
+			verdicts, err := audit.VerifyAll(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var teams []string
+			for _, v := range verdicts {
+				if v.Broken != nil {
+					t.Errorf("%s: %+v", v.Team, v.Broken)
+				}
+				if v.Team != "" {
+					teams = append(teams, v.Team)
+				}
+			}
+			if !slices.Equal(teams, left) {
+				t.Errorf("logs of %q are left, want %q", teams, left)
+			}
+		}
+		drop("team_gone", "team_here", "team_written") // nothing was delivered
+		deliver()
+		record(t, db, "team_written")
+		drop("team_here", "team_written")
+	})
+}

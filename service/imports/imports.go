@@ -3,7 +3,7 @@
 // It owns the order of an import, which ids are kept, and the list of what a zip cannot
 // carry. It leaves the verification of the zip to package bundle, and the rules for names,
 // addresses and limits to the packages of what they are about (CheckImported). An import
-// writes everything in one transaction or nothing.
+// writes everything or nothing: see models.DB.Import.
 package imports
 
 import (
@@ -68,7 +68,7 @@ type Item struct {
 	Detail  string // what is different, and what to do
 }
 
-// errDryRun undoes the transaction of a dry run.
+// errDryRun undoes what a dry run has written.
 var errDryRun = errors.New("imports: a dry run changes nothing")
 
 // Import verifies a zip and makes a project of it in a team of the principal's. Errors: Invalid
@@ -102,22 +102,24 @@ func (s *Service) Import(
 	if checked.usedClients, err = s.usedClients(ctx, team, contents.Project.Clients); err != nil {
 		return Outcome{}, fmt.Errorf("imports: %w", err)
 	}
-	var out Outcome
-	err = s.DB.Write(ctx, func(tx *models.Tx) (err error) {
-		out, err = write(ctx, tx, newWork(s, p, team, contents, checked, in.DryRun))
-		return err
-	})
+	var w *work
+	write := func(stage models.Stage) error {
+		w = newWork(s, p, team, contents, checked, in.DryRun)
+		w.stage = stage
+		return w.write(ctx)
+	}
+	err = s.DB.Import(ctx, write, func(tx *models.Tx) error { return w.finish(tx) })
 	switch {
 	case errors.Is(err, errDryRun):
-		return out, nil
-	case errors.Is(err, models.ErrDuplicate):
+		return w.out, nil
+	case errors.Is(err, models.ErrDuplicate), errors.Is(err, models.ErrReferenced):
 		err = s.duplicate(ctx, contents.Project.Name, err)
 	}
 	if err != nil {
 		return Outcome{}, fmt.Errorf("imports: %w", err)
 	}
 	s.Changed(ctx)
-	return out, nil
+	return w.out, nil
 }
 
 // Allow checks that the principal may import into a team, the home team when empty, before the
@@ -136,13 +138,14 @@ func teamFor(p access.Principal, named string) (string, error) {
 	return team, access.Check(p, team, access.ProjectImport)
 }
 
-// duplicate explains a unique index that was violated.
+// duplicate explains a unique index or a reference that was violated.
 func (s *Service) duplicate(ctx context.Context, name string, cause error) error {
 	if taken, err := s.DB.Read(ctx).ProjectNameTaken(name); err == nil && taken {
 		return projects.NameTaken(name)
 	}
 	return fault.New(fault.Conflict, "import_duplicate", "Two objects in the zip have one id, name or key, or another "+
-		"change took one of them at the same time. Nothing was imported; try again.").Because(cause)
+		"change took one of them, or deleted a tenant or product, at the same time. Nothing was imported; try again.",
+	).Because(cause)
 }
 
 // checkContents checks the permission for all that an import makes: a token may have been

@@ -311,3 +311,31 @@ func changed(zip []byte) []byte {
 	out[len(out)/2] ^= 1
 	return out
 }
+
+// A key that was revoked here stays revoked, also once retention has removed it.
+func TestImport_revokedKeys(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		m := sample(t)
+		active := slices.IndexFunc(m.keys, func(k snapshot.Key) bool { return k.State == snapshot.KeyActive })
+		revoked := slices.IndexFunc(m.keys, func(k snapshot.Key) bool { return k.State == snapshot.KeyRevoked })
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(&models.RevokedHash{Hash: m.keys[active].Hash[:]},
+				&models.RevokedHash{Hash: m.keys[revoked].Hash[:]})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := w.take(t, m.zip(t, bundle.FormatData), imports.Input{})
+		found, err := db.Read(t.Context()).KeysByID([]string{m.keys[active].ID, m.keys[revoked].ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != 1 || found[0].ID != m.keys[revoked].ID || found[0].State != string(snapshot.KeyRevoked) {
+			t.Errorf("of both keys there are %+v, want the one that is revoked in the zip too", found)
+		}
+		if out.Made.Keys != int64(len(m.keys)-1) || !slices.Contains(codes(out.LeftOut), "keys_revoked") {
+			t.Errorf("it made %d of %d keys and left out %q", out.Made.Keys, len(m.keys), codes(out.LeftOut))
+		}
+	})
+}

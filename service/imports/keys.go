@@ -2,6 +2,7 @@ package imports
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"postern/core/snapshot"
@@ -16,16 +17,21 @@ type keyRows struct {
 	inGrace map[[32]byte]bool // secrets that rotated keys of this server still have
 
 	taken     int64 // left out, because this server has a key with the secret
+	revoked   int64 // left out, because this server has revoked a key with the secret
 	narrowed  int64 // opened another product too, which is not in the zip
 	ownerRows []int // positions of rows whose owner may be a user with a new id
 }
 
 // writeKeys makes the keys. One whose secret a key of this server has is left out: a secret
 // opens one key.
-func (w *work) writeKeys(ctx context.Context, tx *models.Tx) error {
+func (w *work) writeKeys(ctx context.Context) error {
 	b := &keyRows{work: w, inGrace: map[[32]byte]bool{}}
 	if w.contents.Report.Keys > 0 {
-		hashes, err := tx.HashesInGrace(w.now)
+		var hashes []models.Digest
+		err := w.stage.Piece(func(tx *models.Tx) (err error) {
+			hashes, err = tx.HashesInGrace(w.now)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -39,15 +45,15 @@ func (w *work) writeKeys(ctx context.Context, tx *models.Tx) error {
 		}
 		keys.CheckImported(k, w.project.KeyTypes, w.now) // for the canonical form of its ranges
 		if b.add(k); len(b.rows) == rowsAtOnce {
-			if err := b.flush(tx); err != nil {
+			if err := w.stage.Piece(b.flush); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.flush(tx); err != nil {
+	if err := w.stage.Piece(b.flush); err != nil {
 		return err
 	}
-	w.noteKeys(b.taken, b.narrowed)
+	w.noteKeys(b)
 	return nil
 }
 
@@ -85,7 +91,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 	switch k.ProductID {
 	case "":
 	case b.project.ProductID:
-		row.ProductID = b.row.ProductID
+		row.ProductID = b.product
 	default:
 		b.narrowed++
 	}
@@ -118,12 +124,19 @@ func (b *keyRows) flush(tx *models.Tx) error {
 	if err != nil {
 		return err
 	}
+	revokedHashes, err := tx.RevokedHashes(hashes)
+	if err != nil {
+		return err
+	}
 	free := withoutTaken(b.rows, foundHashes)
 	b.taken += int64(len(b.rows) - len(free))
+	unknown := len(free)
+	free = withoutRevoked(free, revokedHashes)
+	b.revoked += int64(unknown - len(free))
 	b.giveIDs(free, foundIDs)
 	b.out.Made.Keys += int64(len(free))
-	if !b.dryRun {
-		if err := insertAll(tx, free); err != nil {
+	if !b.dryRun && len(free) > 0 {
+		if err := tx.Insert(&free); err != nil {
 			return err
 		}
 	}
@@ -155,17 +168,26 @@ func (b *keyRows) renameOwners(tx *models.Tx) error {
 
 // withoutTaken returns the rows without those that have one of the hashes.
 func withoutTaken(rows []models.APIKey, hashes [][]byte) []models.APIKey {
-	taken := map[[32]byte]bool{}
+	has := hasOneOf(hashes)
+	return slices.DeleteFunc(slices.Clone(rows), has)
+}
+
+// withoutRevoked is withoutTaken, but keeps the rows of keys that are revoked.
+func withoutRevoked(rows []models.APIKey, hashes [][]byte) []models.APIKey {
+	has := hasOneOf(hashes)
+	return slices.DeleteFunc(rows, func(row models.APIKey) bool {
+		return row.State != string(snapshot.KeyRevoked) && has(row)
+	})
+}
+
+func hasOneOf(hashes [][]byte) func(models.APIKey) bool {
+	among := map[[32]byte]bool{}
 	for _, hash := range hashes {
-		taken[[32]byte(hash)] = true
+		among[[32]byte(hash)] = true
 	}
-	var free []models.APIKey
-	for _, row := range rows {
-		if !taken[[32]byte(row.Hash)] && (row.OldHash == nil || !taken[[32]byte(row.OldHash)]) {
-			free = append(free, row)
-		}
+	return func(row models.APIKey) bool {
+		return among[[32]byte(row.Hash)] || row.OldHash != nil && among[[32]byte(row.OldHash)]
 	}
-	return free
 }
 
 // giveIDs gives new ids to the rows whose own are taken or no ids of this product.

@@ -11,19 +11,27 @@ import (
 )
 
 // noteKeys adds how many keys are left out or open less than before.
-func (w *work) noteKeys(taken, narrowed int64) {
-	if taken > 0 {
+func (w *work) noteKeys(b *keyRows) {
+	if b.taken > 0 {
 		w.out.LeftOut = append(w.out.LeftOut, Item{
 			Code:    "keys_taken",
-			Subject: fmt.Sprint(taken),
+			Subject: fmt.Sprint(b.taken),
 			Detail: "Keys with the same secrets are on this server already, in this or another project. They are " +
 				"left out here, and go on working where they are. Create new keys for their owners.",
 		})
 	}
-	if narrowed > 0 {
+	if b.revoked > 0 {
+		w.out.LeftOut = append(w.out.LeftOut, Item{
+			Code:    "keys_revoked",
+			Subject: fmt.Sprint(b.revoked),
+			Detail: "Keys with the same secrets were revoked on this server after the export was made. They stay " +
+				"revoked and are left out. Create new keys for their owners.",
+		})
+	}
+	if b.narrowed > 0 {
 		w.out.LeftOut = append(w.out.LeftOut, Item{
 			Code:    "keys_narrowed",
-			Subject: fmt.Sprint(narrowed),
+			Subject: fmt.Sprint(b.narrowed),
 			Detail:  "Keys of a product that the project is no longer in open the imported project alone.",
 		})
 	}

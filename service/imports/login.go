@@ -9,13 +9,16 @@ import (
 )
 
 // writeLogins makes the app clients of the tenants that are new here, with their providers.
-func (w *work) writeLogins(_ context.Context, tx *models.Tx) error {
+func (w *work) writeLogins(context.Context) error {
 	for _, t := range w.project.Tenants {
 		if w.existing[t.ID] {
 			continue
 		}
 		for i := range w.checked.clients[t.ID] {
-			if err := w.writeClient(tx, &w.checked.clients[t.ID][i], w.tenants[t.ID].ID); err != nil {
+			err := w.stage.Piece(func(tx *models.Tx) error {
+				return w.writeClient(tx, &w.checked.clients[t.ID][i], w.tenants[t.ID].ID)
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -58,7 +61,7 @@ func (w *work) writeClient(tx *models.Tx, in *login.Imported, tenant string) err
 
 // writeMappings makes the rules by which claims put users into groups, whose groups exist by
 // now.
-func (w *work) writeMappings(_ context.Context, tx *models.Tx) error {
+func (w *work) writeMappings(context.Context) error {
 	for _, t := range w.project.Tenants {
 		if w.existing[t.ID] {
 			continue
@@ -71,7 +74,10 @@ func (w *work) writeMappings(_ context.Context, tx *models.Tx) error {
 		}
 		for _, one := range w.checked.clients[t.ID] {
 			for i, p := range one.Providers {
-				if err := w.writeMappingsOf(tx, p, one.Mappings[i], ids); err != nil {
+				err := w.stage.Piece(func(tx *models.Tx) error {
+					return w.writeMappingsOf(tx, p, one.Mappings[i], ids)
+				})
+				if err != nil {
 					return err
 				}
 			}

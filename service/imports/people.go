@@ -10,7 +10,7 @@ import (
 )
 
 // writeDirectories makes groups and entry rules of the tenants that are new here.
-func (w *work) writeDirectories(_ context.Context, tx *models.Tx) error {
+func (w *work) writeDirectories(context.Context) error {
 	for _, t := range w.project.Tenants {
 		if t.Directory == nil || w.existing[t.ID] {
 			continue
@@ -18,26 +18,26 @@ func (w *work) writeDirectories(_ context.Context, tx *models.Tx) error {
 		tenant := w.tenants[t.ID].ID
 		if t.Directory.InviteOnly {
 			rule := models.TenantLogin{TenantID: tenant, InviteOnly: true, UpdatedAt: w.now}
-			if err := tx.Insert(&rule); err != nil {
+			if err := insertAll(w, []models.TenantLogin{rule}); err != nil {
 				return err
 			}
 		}
-		if err := w.writeGroups(tx, tenant, t.Directory.Groups); err != nil {
+		if err := w.writeGroups(tenant, t.Directory.Groups); err != nil {
 			return err
 		}
-		if err := w.writeApprovals(tx, tenant, t.Directory.Approvals); err != nil {
+		if err := w.writeApprovals(tenant, t.Directory.Approvals); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *work) writeGroups(tx *models.Tx, tenant string, groups []snapshot.Group) error {
+func (w *work) writeGroups(tenant string, groups []snapshot.Group) error {
 	ids := make([]string, len(groups))
 	for i, g := range groups {
 		ids[i] = g.ID
 	}
-	kept, err := w.keepIDs(tx, &models.UserGroup{}, "grp", "groups", ids)
+	kept, err := w.keptIDs(&models.UserGroup{}, "grp", "groups", ids)
 	if err != nil {
 		return err
 	}
@@ -61,18 +61,18 @@ func (w *work) writeGroups(tx *models.Tx, tenant string, groups []snapshot.Group
 		}
 	}
 	w.out.Made.Groups += int64(len(rows))
-	if err := insertAll(tx, rows); err != nil {
+	if err := insertAll(w, rows); err != nil {
 		return err
 	}
-	return insertAll(tx, nestings)
+	return insertAll(w, nestings)
 }
 
-func (w *work) writeApprovals(tx *models.Tx, tenant string, approvals []snapshot.Approval) error {
+func (w *work) writeApprovals(tenant string, approvals []snapshot.Approval) error {
 	ids := make([]string, len(approvals))
 	for i, a := range approvals {
 		ids[i] = a.ID
 	}
-	kept, err := w.keepIDs(tx, &models.PreApproval{}, "apv", "approvals", ids)
+	kept, err := w.keptIDs(&models.PreApproval{}, "apv", "approvals", ids)
 	if err != nil {
 		return err
 	}
@@ -94,17 +94,7 @@ func (w *work) writeApprovals(tx *models.Tx, tenant string, approvals []snapshot
 		}
 		rows = append(rows, row)
 	}
-	return insertAll(tx, rows)
-}
-
-// insertAll writes rows in batches.
-func insertAll[T any](tx *models.Tx, rows []T) error {
-	for batch := range slices.Chunk(rows, rowsAtOnce) {
-		if err := tx.Insert(&batch); err != nil {
-			return err
-		}
-	}
-	return nil
+	return insertAll(w, rows)
 }
 
 func textOrNil(text string) *string {
@@ -115,8 +105,8 @@ func textOrNil(text string) *string {
 }
 
 // writeUsers makes the users of the tenants that are new here, with what belongs to them.
-func (w *work) writeUsers(ctx context.Context, tx *models.Tx) error {
-	if err := w.decideUserIDs(ctx, tx); err != nil {
+func (w *work) writeUsers(ctx context.Context) error {
+	if err := w.decideUserIDs(ctx); err != nil {
 		return err
 	}
 	for _, t := range w.project.Tenants {
@@ -129,12 +119,12 @@ func (w *work) writeUsers(ctx context.Context, tx *models.Tx) error {
 				return err
 			}
 			if batch.add(u); len(batch.users) == rowsAtOnce {
-				if err := batch.flush(tx); err != nil {
+				if err := batch.flush(); err != nil {
 					return err
 				}
 			}
 		}
-		if err := batch.flush(tx); err != nil {
+		if err := batch.flush(); err != nil {
 			return err
 		}
 	}
@@ -143,7 +133,7 @@ func (w *work) writeUsers(ctx context.Context, tx *models.Tx) error {
 
 // decideUserIDs gives all users new ids if one of them cannot keep its own, so that it need
 // not be remembered for each which it got.
-func (w *work) decideUserIDs(ctx context.Context, tx *models.Tx) error {
+func (w *work) decideUserIDs(ctx context.Context) error {
 	var users int64
 	for _, t := range w.project.Tenants {
 		if w.existing[t.ID] {
@@ -161,12 +151,12 @@ func (w *work) decideUserIDs(ctx context.Context, tx *models.Tx) error {
 			if ids = append(ids, u.ID); len(ids) < rowsAtOnce {
 				continue
 			}
-			if err := w.lookForUsers(tx, ids); err != nil {
+			if err := w.lookForUsers(ids); err != nil {
 				return err
 			}
 			ids = ids[:0]
 		}
-		if err := w.lookForUsers(tx, ids); err != nil {
+		if err := w.lookForUsers(ids); err != nil {
 			return err
 		}
 	}
@@ -176,10 +166,12 @@ func (w *work) decideUserIDs(ctx context.Context, tx *models.Tx) error {
 	return nil
 }
 
-func (w *work) lookForUsers(tx *models.Tx, ids []string) error {
-	taken, err := tx.Existing(&models.EndUser{}, ids)
-	w.newUsers = w.newUsers || len(taken) > 0
-	return err
+func (w *work) lookForUsers(ids []string) error {
+	return w.stage.Piece(func(tx *models.Tx) error {
+		taken, err := tx.Existing(&models.EndUser{}, ids)
+		w.newUsers = w.newUsers || len(taken) > 0
+		return err
+	})
 }
 
 // people are users of a tenant with all that belongs to them, about to be written.
@@ -261,22 +253,22 @@ func (b *people) addMapped(u *snapshot.User, groupInZip, group, user string) {
 }
 
 // flush writes what was added.
-func (b *people) flush(tx *models.Tx) error {
+func (b *people) flush() error {
 	b.out.Made.Users += int64(len(b.users))
 	if !b.dryRun {
-		if err := insertAll(tx, b.users); err != nil {
+		if err := insertAll(b.work, b.users); err != nil {
 			return err
 		}
-		if err := insertAll(tx, b.identities); err != nil {
+		if err := insertAll(b.work, b.identities); err != nil {
 			return err
 		}
-		if err := insertAll(tx, b.members); err != nil {
+		if err := insertAll(b.work, b.members); err != nil {
 			return err
 		}
-		if err := insertAll(tx, b.mappedRows); err != nil {
+		if err := insertAll(b.work, b.mappedRows); err != nil {
 			return err
 		}
-		if err := insertAll(tx, b.consents); err != nil {
+		if err := insertAll(b.work, b.consents); err != nil {
 			return err
 		}
 	}

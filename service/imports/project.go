@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"postern/core/snapshot"
@@ -14,7 +15,19 @@ import (
 	"postern/service/projects"
 )
 
-func (w *work) writeProject(_ context.Context, tx *models.Tx) error {
+func (w *work) writeProject(context.Context) error {
+	return w.stage.Piece(func(tx *models.Tx) error {
+		if err := w.writeRow(tx); err != nil || w.project.ProductID == "" {
+			return err
+		}
+		product, err := w.findProduct(tx)
+		w.product = &product
+		return err
+	})
+}
+
+// writeRow writes the row of the project, which has its name and team at the end.
+func (w *work) writeRow(tx *models.Tx) error {
 	in := w.project
 	taken, err := tx.ProjectNameTaken(in.Name)
 	if err != nil {
@@ -24,8 +37,9 @@ func (w *work) writeProject(_ context.Context, tx *models.Tx) error {
 		return projects.NameTaken(in.Name)
 	}
 	w.row = models.Project{
-		TeamID:        w.team,
-		Name:          in.Name,
+		TeamID:        w.stage.Team,
+		Name:          w.stage.Team,
+		DeletedAt:     &w.now,
 		DisplayName:   in.DisplayName,
 		FallbackOwner: cmp.Or(in.FallbackOwner, in.Name), // every project has one
 		Limits: models.ProjectLimits{
@@ -45,41 +59,32 @@ func (w *work) writeProject(_ context.Context, tx *models.Tx) error {
 	if w.row.ID, err = w.keepID(tx, &models.Project{}, "prj", "project", in.ID); err != nil {
 		return err
 	}
-	if in.ProductID != "" {
-		product, err := w.product(tx)
-		if err != nil {
-			return err
-		}
-		w.row.ProductID = &product.ID
-	}
 	return tx.Insert(&w.row)
 }
 
-// product finds the team's product of the name in the zip, or makes it.
-func (w *work) product(tx *models.Tx) (models.Product, error) {
+// findProduct returns the id of the team's product of the name in the zip, which it makes if there is none.
+func (w *work) findProduct(tx *models.Tx) (string, error) {
 	found, err := tx.ProductByName(w.team, w.project.Product)
 	if err == nil || !errors.Is(err, models.ErrNotFound) {
-		return found, err
+		return found.ID, err
 	}
 	row := models.Product{
-		TeamID:      w.team,
+		TeamID:      w.stage.Team,
 		Name:        w.project.Product,
 		DisplayName: w.project.ProductTitle,
 		CreatedAt:   w.now,
 		UpdatedAt:   w.now,
 	}
 	if row.ID, err = w.keepID(tx, &models.Product{}, "prd", "product", w.project.ProductID); err != nil {
-		return row, err
+		return "", err
 	}
-	if err := tx.Insert(&row); err != nil {
-		return row, err
-	}
-	return row, access.Record(tx, w.p, access.Entry{
+	w.entries = append(w.entries, access.Entry{
 		Action: access.ProductCreate,
 		Object: row.ID,
 		Team:   w.team,
 		Detail: map[string]string{"name": row.Name},
 	})
+	return row.ID, tx.Insert(&row)
 }
 
 // renameRules gives the rules of a version new ids: those in the zip are of a version that is here.
@@ -89,62 +94,74 @@ func renameRules(rules *models.Rules) {
 	}
 }
 
-func (w *work) writeVersions(_ context.Context, tx *models.Tx) error {
+func (w *work) writeVersions(context.Context) error {
 	for _, v := range w.project.Versions {
-		row := models.Version{
-			ProjectID:    w.row.ID,
-			Name:         v.Name,
-			AuthMode:     string(v.Access.Mode),
-			AuthMethods:  []string{},
-			Keyless:      string(v.Access.Keyless),
-			TokenIssuers: models.TokenIssuers{},
-			IPAllow:      v.Access.IP.Allow,
-			IPDeny:       v.Access.IP.Deny,
-			Rules:        projects.RuleRows(v.Rules),
-			Transforms:   projects.TransformRows(v.Transforms),
-
-			OpenAPISettings: projects.OpenAPISettingsRow(&v),
-
-			CreatedAt: w.now,
-			UpdatedAt: w.now,
-		}
-		for _, method := range v.Access.Methods {
-			row.AuthMethods = append(row.AuthMethods, string(method))
-		}
-		for _, pair := range v.Access.Issuers {
-			row.TokenIssuers = append(row.TokenIssuers, models.TokenIssuer(pair))
-		}
-		if one := v.Access.Opaque; one.Endpoint != "" {
-			row.Introspection = models.Introspection{
-				Endpoint: one.Endpoint,
-				Method:   string(one.Method),
-				ClientID: one.ClientID,
-				Issuer:   one.Issuer,
-				Audience: one.Audience,
-			}
-		}
-		var err error
-		if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
+		var row models.Version
+		err := w.stage.Piece(func(tx *models.Tx) (err error) {
+			row, err = w.writeVersion(tx, v)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		if row.ID != v.ID {
-			renameRules(&row.Rules)
-		}
-		if err := tx.Insert(&row); err != nil {
-			return err
-		}
-		w.out.Made.Versions++
-		if document, there := w.checked.documents[v.Name]; there {
-			document.VersionID, document.UpdatedAt = row.ID, w.now
-			if err := tx.SetOpenAPI(document); err != nil {
+		for batch := range slices.Chunk(v.Environments, rowsAtOnce) {
+			err := w.stage.Piece(func(tx *models.Tx) error { return w.writeEnvironments(tx, row, batch) })
+			if err != nil {
 				return err
 			}
 		}
-		if err := w.writeEnvironments(tx, row, v.Environments); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Version, err error) {
+	row = models.Version{
+		ProjectID:    w.row.ID,
+		Name:         v.Name,
+		AuthMode:     string(v.Access.Mode),
+		AuthMethods:  []string{},
+		Keyless:      string(v.Access.Keyless),
+		TokenIssuers: models.TokenIssuers{},
+		IPAllow:      v.Access.IP.Allow,
+		IPDeny:       v.Access.IP.Deny,
+		Rules:        projects.RuleRows(v.Rules),
+		Transforms:   projects.TransformRows(v.Transforms),
+
+		OpenAPISettings: projects.OpenAPISettingsRow(&v),
+
+		CreatedAt: w.now,
+		UpdatedAt: w.now,
+	}
+	for _, method := range v.Access.Methods {
+		row.AuthMethods = append(row.AuthMethods, string(method))
+	}
+	for _, pair := range v.Access.Issuers {
+		row.TokenIssuers = append(row.TokenIssuers, models.TokenIssuer(pair))
+	}
+	if one := v.Access.Opaque; one.Endpoint != "" {
+		row.Introspection = models.Introspection{
+			Endpoint: one.Endpoint,
+			Method:   string(one.Method),
+			ClientID: one.ClientID,
+			Issuer:   one.Issuer,
+			Audience: one.Audience,
+		}
+	}
+	if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
+		return row, err
+	}
+	if row.ID != v.ID {
+		renameRules(&row.Rules)
+	}
+	if err := tx.Insert(&row); err != nil {
+		return row, err
+	}
+	w.out.Made.Versions++
+	if document, there := w.checked.documents[v.Name]; there {
+		document.VersionID, document.UpdatedAt = row.ID, w.now
+		return row, tx.SetOpenAPI(document)
+	}
+	return row, nil
 }
 
 func (w *work) writeEnvironments(tx *models.Tx, version models.Version, list []snapshot.Environment) error {
@@ -168,8 +185,18 @@ func (w *work) writeEnvironments(tx *models.Tx, version models.Version, list []s
 	return nil
 }
 
-func (w *work) writeKeyTypes(_ context.Context, tx *models.Tx) error {
-	for _, t := range w.project.KeyTypes {
+func (w *work) writeKeyTypes(context.Context) error {
+	for batch := range slices.Chunk(w.project.KeyTypes, rowsAtOnce) {
+		err := w.stage.Piece(func(tx *models.Tx) error { return w.writeSomeKeyTypes(tx, batch) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) writeSomeKeyTypes(tx *models.Tx, list []snapshot.KeyType) error {
+	for _, t := range list {
 		row := models.KeyType{
 			ProjectID: w.row.ID,
 			Name:      t.Name,
@@ -191,8 +218,18 @@ func (w *work) writeKeyTypes(_ context.Context, tx *models.Tx) error {
 	return nil
 }
 
-func (w *work) writeTenants(_ context.Context, tx *models.Tx) error {
-	for _, t := range w.project.Tenants {
+func (w *work) writeTenants(context.Context) error {
+	for batch := range slices.Chunk(w.project.Tenants, rowsAtOnce) {
+		err := w.stage.Piece(func(tx *models.Tx) error { return w.writeSomeTenants(tx, batch) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) writeSomeTenants(tx *models.Tx, list []snapshot.Tenant) error {
+	for _, t := range list {
 		own := t.Name == snapshot.DefaultTenant
 		if !own {
 			found, err := tx.TenantByName(w.team, t.Name)
@@ -211,28 +248,23 @@ func (w *work) writeTenants(_ context.Context, tx *models.Tx) error {
 		if own || t.Detached {
 			continue
 		}
-		served := models.ProjectTenant{ProjectID: w.row.ID, TenantID: w.tenants[t.ID].ID, CreatedAt: w.now}
-		if _, err := tx.AttachTenant(served); err != nil {
-			return err
-		}
+		w.serves = append(w.serves, models.ProjectTenant{
+			ProjectID: w.row.ID, TenantID: w.tenants[t.ID].ID, CreatedAt: w.now,
+		})
 	}
 	return nil
 }
 
-// writeTenant makes the project's own tenant, or one of the team.
+// writeTenant makes the project's own tenant, or one that the team gets at the end.
 func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 	row := models.Tenant{
+		ProjectID:     &w.row.ID,
 		Name:          t.Name,
 		DisplayName:   t.DisplayName,
 		FallbackOwner: t.FallbackOwner,
 		CORS:          projects.CORSColumn(t.CORS),
 		CreatedAt:     w.now,
 		UpdatedAt:     w.now,
-	}
-	if own {
-		row.ProjectID = &w.row.ID
-	} else {
-		row.TeamID = &w.team
 	}
 	var err error
 	if row.ID, err = w.keepID(tx, &models.Tenant{}, "tnt", "tenants", t.ID); err != nil {
@@ -246,12 +278,14 @@ func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 	if own {
 		return nil
 	}
-	return access.Record(tx, w.p, access.Entry{
+	w.moved = append(w.moved, row.ID)
+	w.entries = append(w.entries, access.Entry{
 		Action: access.TenantCreate,
 		Object: row.ID,
 		Team:   w.team,
 		Detail: map[string]string{"name": row.Name},
 	})
+	return nil
 }
 
 // warn adds the warnings of the checks to what is left out.

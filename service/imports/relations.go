@@ -19,21 +19,21 @@ type relationRows struct {
 
 // writeRelations writes who owns which object. It adds no revisions: replicas read the relations of a new
 // project with the project.
-func (w *work) writeRelations(ctx context.Context, tx *models.Tx) error {
+func (w *work) writeRelations(ctx context.Context) error {
 	b := &relationRows{work: w}
 	for r, err := range w.contents.Relations(ctx) {
 		if err != nil {
 			return err
 		}
 		if r.TenantID != b.tenant || len(b.rows) == rowsAtOnce {
-			if err := b.flush(tx); err != nil {
+			if err := w.stage.Piece(b.flush); err != nil {
 				return err
 			}
 		}
 		b.tenant = r.TenantID
 		b.add(r)
 	}
-	if err := b.flush(tx); err != nil {
+	if err := w.stage.Piece(b.flush); err != nil {
 		return err
 	}
 	if b.absent > 0 {
@@ -86,8 +86,8 @@ func (b *relationRows) flush(tx *models.Tx) error {
 		kept = append(kept, row)
 	}
 	b.out.Made.Relations += int64(len(kept))
-	if !b.dryRun {
-		if err := insertAll(tx, kept); err != nil {
+	if !b.dryRun && len(kept) > 0 {
+		if err := tx.Insert(&kept); err != nil {
 			return err
 		}
 	}

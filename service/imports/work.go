@@ -30,6 +30,7 @@ type work struct {
 	checked  checked
 	dryRun   bool
 	now      time.Time
+	stage    models.Stage
 
 	row       models.Project
 	keyTypes  map[string]string        // ids of this server by name
@@ -43,6 +44,11 @@ type work struct {
 	newUsers bool         // users get new ids, which newUserID derives
 	seed     [32]byte     // of newUserID
 	begins   models.RawID // has the time that the new ids begin with
+
+	moved   []string               // ids of tenants that the team gets at the end
+	serves  []models.ProjectTenant // written at the end, as the next two
+	product *string                // id
+	entries []access.Entry
 
 	changedIDs map[string]int64 // how many got new ids, by what they are
 	out        Outcome
@@ -75,21 +81,27 @@ func newWork(
 	return w
 }
 
-// write makes everything in tx. In a dry run it writes no users, keys and relations, and returns
-// errDryRun with the outcome.
-func write(ctx context.Context, tx *models.Tx, w *work) (Outcome, error) {
-	for _, step := range []func(context.Context, *models.Tx) error{
+// write makes everything in the stage, but no users, keys and relations in a dry run.
+func (w *work) write(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
 		w.writeProject, w.writeVersions, w.writeKeyTypes, w.writeTenants, w.writeLogins, w.writeDirectories,
-		w.writeMappings, w.writeUsers, w.writeKeys, w.writeRelations, w.finish,
+		w.writeMappings, w.writeUsers, w.writeKeys, w.writeRelations,
 	} {
-		if err := step(ctx, tx); err != nil {
-			return Outcome{}, err
+		if err := step(ctx); err != nil {
+			return err
 		}
 	}
-	if w.dryRun {
-		return w.out, errDryRun
+	return nil
+}
+
+// insertAll writes rows, each batch as a piece.
+func insertAll[T any](w *work, rows []T) error {
+	for batch := range slices.Chunk(rows, rowsAtOnce) {
+		if err := w.stage.Piece(func(tx *models.Tx) error { return tx.Insert(&batch) }); err != nil {
+			return err
+		}
 	}
-	return w.out, nil
+	return nil
 }
 
 // keepIDs returns the ids that objects get: their own where it is free, or else a new one. row
@@ -108,6 +120,15 @@ func (w *work) keepIDs(tx *models.Tx, row any, kind, noun string, ids []string) 
 		}
 	}
 	return out, nil
+}
+
+// keptIDs is keepIDs as a piece.
+func (w *work) keptIDs(row any, kind, noun string, ids []string) (out map[string]string, err error) {
+	err = w.stage.Piece(func(tx *models.Tx) error {
+		out, err = w.keepIDs(tx, row, kind, noun, ids)
+		return err
+	})
+	return out, err
 }
 
 func (w *work) keepID(tx *models.Tx, row any, kind, noun, id string) (string, error) {
@@ -149,8 +170,18 @@ func storedOrNil(t time.Time) *time.Time {
 	return &out
 }
 
-// finish checks what needs the whole project, and records the import.
-func (w *work) finish(_ context.Context, tx *models.Tx) (err error) {
+// finish hands the project over to its team, checks what needs the whole project, and records the import. In a dry run
+// it returns errDryRun.
+func (w *work) finish(tx *models.Tx) (err error) {
+	w.row.TeamID, w.row.Name, w.row.ProductID, w.row.DeletedAt = w.team, w.project.Name, w.product, nil
+	if err := tx.HandOver(w.stage, w.row, w.moved); err != nil {
+		return err
+	}
+	for _, served := range w.serves {
+		if _, err := tx.AttachTenant(served); err != nil {
+			return err
+		}
+	}
 	if err := w.service.Projects.FitsImported(tx, w.row); err != nil {
 		return err
 	}
@@ -158,7 +189,10 @@ func (w *work) finish(_ context.Context, tx *models.Tx) (err error) {
 		return err
 	}
 	w.out.LeftOut = w.leftOut()
-	err = access.Record(tx, w.p, access.Entry{
+	if w.dryRun {
+		return errDryRun
+	}
+	w.entries = append(w.entries, access.Entry{
 		Action: access.ProjectImport,
 		Object: w.row.ID,
 		Team:   w.team,
@@ -171,8 +205,10 @@ func (w *work) finish(_ context.Context, tx *models.Tx) (err error) {
 		},
 		After: w.out.Project,
 	})
-	if err != nil {
-		return err
+	for _, entry := range w.entries {
+		if err := access.Record(tx, w.p, entry); err != nil {
+			return err
+		}
 	}
 	return tx.AddRevision(w.row.ID, "", w.now)
 }

@@ -71,8 +71,8 @@ func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
 	if restored < f.foreignKeys {
 		return errRestoring
 	}
-	f.Log.Error("the database was restored to an earlier point, or replaced; reading everything again",
-		"position", f.last.ID)
+	f.Log.Error("the database was restored to an earlier point or replaced, or changes were not followed for longer "+
+		"than they are kept; reading everything again", "position", f.last.ID)
 	return f.load(ctx)
 }
 

@@ -4,8 +4,10 @@
 //
 // It owns the order of the deletion. How long a project stays in the bin belongs to package
 // projects, when a workspace expires to package accounts, what calls are answered until then
-// (410) to the gateway, and the list of the tables to package models. Audit entries stay; one
-// more records the deletion.
+// (410) to the gateway, and the list of the tables to package models. Audit entries stay for a
+// time; one more records the deletion.
+//
+// It also removes old rows of what grows: docs/database.md lists all of it.
 package retention
 
 import (
@@ -36,9 +38,11 @@ type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
-// Trimmer removes entries of the audit log from before a time (audit.Trimmer).
+// Trimmer removes entries of the audit log from before a time, and the chains of teams that do not exist any more
+// (audit.Trimmer).
 type Trimmer interface {
 	Trim(ctx context.Context, before time.Time) error
+	Drop(ctx context.Context, gone []models.AuditChain) error
 }
 
 // Service deletes projects and expired workspaces. Changed is called after projects were deleted, and
@@ -49,6 +53,8 @@ type Service struct {
 	Grace   time.Duration // how long an expired workspace is kept
 	Usage   time.Duration // how long usage is kept; 0: for ever
 	Audit   time.Duration // how long entries of the audit log are kept; 0: for ever
+	Revoked time.Duration // how long revoked keys are kept; 0: for ever
+	Deleted time.Duration // how long the audit log of a deleted unclaimed workspace is kept; 0: as others
 	Changed func(context.Context)
 	Events  Events  // nil: no events
 	Trimmer Trimmer // of the audit log
@@ -74,6 +80,9 @@ func (s *Service) Purge(ctx context.Context) error {
 		s.purgeWorkspaces(ctx),
 		s.trimUsage(ctx),
 		s.trimAudit(ctx),
+		s.trimRevisions(ctx),
+		s.trimKeys(ctx),
+		s.trimRows(ctx),
 		ctx.Err(),
 	)
 }
@@ -158,8 +167,12 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 	if err := s.removeExports(ctx, project.ID, hold); err != nil {
 		return err
 	}
+	revoked := func(tx *models.Tx) (bool, error) {
+		n, err := tx.RemoveRevokedKeysOf(project.ID, rowsAtOnce)
+		return n > 0, err
+	}
 	more := func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfProject(project.ID, rowsAtOnce) }
-	if err := s.repeat(ctx, hold, more); err != nil {
+	if err := errors.Join(s.repeat(ctx, hold, revoked), s.repeat(ctx, hold, more)); err != nil {
 		return err
 	}
 	err := s.step(ctx, hold, func(tx *models.Tx) error {

@@ -4,16 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"postern/models"
+	"postern/service/access"
 )
 
-// trimAudit removes audit entries whose time is over.
+// trimAudit removes audit entries whose time is over, and the logs of teams that do not exist any more.
 func (s *Service) trimAudit(ctx context.Context) error {
-	if s.Audit == 0 {
-		return nil
+	now := models.Now()
+	var failed []error
+	if s.Audit > 0 {
+		failed = append(failed, s.Trimmer.Trim(ctx, now.Add(-s.Audit)))
 	}
-	return s.Trimmer.Trim(ctx, models.Now().Add(-s.Audit))
+	for action, kept := range map[string]time.Duration{"": s.Audit, string(access.WorkspacePurge): s.Deleted} {
+		if kept == 0 {
+			continue
+		}
+		gone, err := s.DB.Read(ctx).ChainsOfGoneTeams(action, now.Add(-kept))
+		if err == nil {
+			err = s.Trimmer.Drop(ctx, gone)
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
 }
 
 // trimUsage removes usage whose time is over, of whole days in UTC.
@@ -43,4 +57,66 @@ func (s *Service) trimUsage(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// keepRevisions is how long the change feed is kept. A gateway that has not followed it for longer reads everything.
+const keepRevisions = 24 * time.Hour
+
+// trimRevisions removes revisions whose time is over.
+func (s *Service) trimRevisions(ctx context.Context) error {
+	before := models.Now().Add(-keepRevisions)
+	last := int64(0)
+	for more := true; more; {
+		err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+			last, more, err = tx.PruneRevisions(last, before, rowsAtOnce)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("retention: revisions: %w", err)
+		}
+	}
+	return nil
+}
+
+// trimKeys removes keys that were revoked long ago.
+func (s *Service) trimKeys(ctx context.Context) error {
+	if s.Revoked == 0 {
+		return nil
+	}
+	before := models.Now().Add(-s.Revoked)
+	for removed := rowsAtOnce; removed == rowsAtOnce; {
+		err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
+			removed, err = tx.RemoveRevokedKeys(before, rowsAtOnce)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("retention: revoked keys: %w", err)
+		}
+	}
+	return nil
+}
+
+// How long rows are kept that say what happened to an invitation or an export.
+const (
+	keepInvitations = 30 * 24 * time.Hour // after they have expired
+	keepExports     = 90 * 24 * time.Hour // after they have ended
+)
+
+// trimRows removes invitations and exports that have long ended, and what is counted by the day.
+func (s *Service) trimRows(ctx context.Context) error {
+	now := models.Now()
+	day := now.Unix()/models.TrafficDay - models.DaysCounted
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		return errors.Join(
+			tx.DeleteInvitationsBefore(now.Add(-keepInvitations)),
+			tx.DeleteExportsBefore(now.Add(-keepExports)),
+			tx.DeleteShadowRefusals(day),
+			tx.DeleteRelationMisses(day),
+			tx.DeleteInvalidRequests(day),
+		)
+	})
+	if err != nil {
+		return fmt.Errorf("retention: invitations, exports and daily counts: %w", err)
+	}
+	return nil
 }

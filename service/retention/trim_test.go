@@ -94,3 +94,49 @@ func TestPurge_audit(t *testing.T) {
 		}
 	})
 }
+
+// Of revoked keys that are removed, alone or with their project, the hashes stay.
+func TestPurge_revokedKeys(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		l := newLand(t, db)
+		kept, gone := l.make("kept"), l.make("gone")
+		revoke := func(m made) {
+			t.Helper()
+			_, err := db.SQL().ExecContext(t.Context(), "UPDATE api_keys SET state = 'revoked', updated_at = "+
+				"'2020-01-01 00:00:00+00:00', old_hash = hash WHERE project_id = '"+m.Project.ID+"'")
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		left := func(keys, hashes string) {
+			t.Helper()
+			for query, want := range map[string]string{"api_keys": keys, "revoked_hashes": hashes} {
+				if got := l.strings("SELECT CAST(count(*) AS TEXT) FROM " + query)[0]; got != want {
+					t.Errorf("%s has %s rows, want %s", query, got, want)
+				}
+			}
+		}
+		revoke(gone)
+		if err := l.purge(); err != nil {
+			t.Fatal(err)
+		}
+		left("2", "0") // they are kept for ever, unless it is set
+		l.end(gone)
+		if err := l.purge(); err != nil {
+			t.Fatal(err)
+		}
+		left("1", "1")
+		s := &retention.Service{
+			DB: db, Files: l.files, Changed: l.feed.Changed, Revoked: time.Hour, Log: slog.New(slog.DiscardHandler),
+		}
+		if err := s.Purge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left("1", "1") // it is not revoked
+		revoke(kept)
+		if err := s.Purge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left("0", "2")
+	})
+}

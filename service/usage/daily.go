@@ -11,10 +11,6 @@ import (
 	"postern/service/access"
 )
 
-// ShadowDays is for how many days calls that rules in shadow would have refused, requests that did not match the
-// OpenAPI document and objects that were missed are kept.
-const ShadowDays = 30
-
 // dailyCounts counts calls by K, which has their day, since they were last written.
 type dailyCounts[K comparable] struct {
 	mu    sync.Mutex
@@ -53,13 +49,12 @@ func (d *dailyCounts[K]) take() map[K]dailySum {
 
 // dailyTable is the table of rows R of counts.
 type dailyTable[K comparable, R any] struct {
-	row    func(K, dailySum) R
-	order  func(a, b R) int // in one order, so that transactions of replicas do not wait for each other in a circle
-	add    func(*models.Tx, []R) error
-	delete func(*models.Tx, int64) error // rows from before a day
+	row   func(K, dailySum) R
+	order func(a, b R) int // in one order, so that transactions of replicas do not wait for each other in a circle
+	add   func(*models.Tx, []R) error
 }
 
-// flushDaily writes the counts, and deletes those that are too old. After an error they are still in memory.
+// flushDaily writes the counts. After an error they are still in memory. Package retention deletes the rows.
 func flushDaily[K comparable, R any](
 	ctx context.Context, db *models.DB, counts *dailyCounts[K], table dailyTable[K, R],
 ) error {
@@ -73,12 +68,7 @@ func flushDaily[K comparable, R any](
 		rows = append(rows, table.row(at, sum))
 	}
 	slices.SortFunc(rows, table.order)
-	err := db.Write(ctx, func(tx *models.Tx) error {
-		if err := table.add(tx, rows); err != nil {
-			return err
-		}
-		return table.delete(tx, dayOf(time.Now())-ShadowDays)
-	})
+	err := db.Write(ctx, func(tx *models.Tx) error { return table.add(tx, rows) })
 	if err != nil {
 		for at, sum := range taken {
 			counts.add(at, sum)
@@ -88,8 +78,8 @@ func flushDaily[K comparable, R any](
 	return nil
 }
 
-// dailyOf returns what read returns of the rows of a version since ShadowDays days ago. The version is named by id or
-// name.
+// dailyOf returns what read returns of the rows of a version since models.DaysCounted days ago. The version is named by
+// id or name.
 func dailyOf[R, T any](
 	ctx context.Context, s *Service, p access.Principal, project, version string,
 	read func(tx *models.Tx, project, version string, since int64) ([]R, error), convert func(R) T,
@@ -103,7 +93,7 @@ func dailyOf[R, T any](
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read(tx, row.ID, id, dayOf(time.Now())-ShadowDays)
+	rows, err := read(tx, row.ID, id, dayOf(time.Now())-models.DaysCounted)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,7 @@ func (r *Recorder) flushInvalid(ctx context.Context) error {
 			return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Operation, b.Operation),
 				cmp.Compare(a.Day, b.Day))
 		},
-		add:    (*models.Tx).AddInvalidRequests,
-		delete: (*models.Tx).DeleteInvalidRequests,
+		add: (*models.Tx).AddInvalidRequests,
 	})
 }
 
@@ -53,7 +52,7 @@ type InvalidRequest struct {
 	LastAt    time.Time
 }
 
-// InvalidRequests lists the calls of the last ShadowDays days that the validation of a version would
+// InvalidRequests lists the calls of the last models.DaysCounted days that the validation of a version would
 // have refused, by operation. The version is named by id or name.
 func (s *Service) InvalidRequests(
 	ctx context.Context, p access.Principal, project, version string,

@@ -41,8 +41,7 @@ func (r *Recorder) flushMisses(ctx context.Context) error {
 			return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Rule, b.Rule),
 				cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Day, b.Day))
 		},
-		add:    (*models.Tx).AddRelationMisses,
-		delete: (*models.Tx).DeleteRelationMisses,
+		add: (*models.Tx).AddRelationMisses,
 	})
 }
 
@@ -62,7 +61,7 @@ type RelationMiss struct {
 	LastAt time.Time
 }
 
-// RelationMisses lists the answers of the last ShadowDays days of which rules of a version could not
+// RelationMisses lists the answers of the last models.DaysCounted days of which rules of a version could not
 // remember or forget an object, by rule and reason. The version is named by id or name.
 func (s *Service) RelationMisses(
 	ctx context.Context, p access.Principal, project, version string,

@@ -39,8 +39,7 @@ func (r *Recorder) flushShadows(ctx context.Context) error {
 			return cmp.Or(cmp.Compare(a.VersionID, b.VersionID), cmp.Compare(a.Rule, b.Rule),
 				cmp.Compare(a.Code, b.Code), cmp.Compare(a.Day, b.Day))
 		},
-		add:    (*models.Tx).AddShadowRefusals,
-		delete: (*models.Tx).DeleteShadowRefusals,
+		add: (*models.Tx).AddShadowRefusals,
 	})
 }
 
@@ -52,7 +51,7 @@ type ShadowRefusal struct {
 	LastAt time.Time
 }
 
-// ShadowRefusals lists the calls of the last ShadowDays days that rules of a version in shadow would
+// ShadowRefusals lists the calls of the last models.DaysCounted days that rules of a version in shadow would
 // have refused, by rule and code. The version is named by id or name.
 func (s *Service) ShadowRefusals(
 	ctx context.Context, p access.Principal, project, version string,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"syscall"
 	"time"
 )
@@ -46,9 +47,7 @@ var (
 	}
 	enduring = []fault{
 		{name: "gateway frozen", holdsCalls: true, happens: gatewayFrozen},
-		{name: "control replica frozen", cutsChanges: true, happens: func(_ context.Context, r *run) error {
-			return r.in.control[0].freeze(r.settings.outage)
-		}},
+		{name: "control replica frozen", cutsChanges: true, happens: controlFrozen},
 		{name: "Redis killed", happens: redisRestarted(syscall.SIGKILL, true)},
 		{name: "Redis restarted", happens: redisRestarted(syscall.SIGTERM, false)},
 		{name: "Redis frozen", happens: redisFrozen},
@@ -99,6 +98,32 @@ func (r *run) kill(ctx context.Context, replica *replica) error {
 		return err
 	}
 	return r.back(ctx, replica)
+}
+
+// heldUpFor is how long a change of the same team may take at the other replica while one is frozen: two seconds until
+// the server ends a transaction of the frozen one, and the rest for the changes that have waited meanwhile.
+const heldUpFor = 2*time.Second + 1500*time.Millisecond
+
+// controlFrozen freezes a replica in the middle of its changes, and changes the project at the other one.
+func controlFrozen(ctx context.Context, r *run) error {
+	thawed := make(chan error, 1)
+	go func() { thawed <- r.in.control[0].freeze(r.settings.outage) }()
+	other := *r.api
+	other.http = r.in.clientOf(30*time.Second, r.in.control[1].address)
+	for n := 0; ; n++ {
+		select {
+		case err := <-thawed:
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+		began := time.Now()
+		in := map[string]string{"display_name": fmt.Sprint("Shop ", n)}
+		err := other.do(ctx, http.MethodPatch, "/api/v1/projects/"+r.changer.project, in, nil)
+		if took := time.Since(began); err == nil && took > heldUpFor {
+			err = fmt.Errorf("a change took %s while another replica was frozen", took.Round(time.Millisecond))
+		}
+		r.note(err)
+	}
 }
 
 func gatewayFrozen(_ context.Context, r *run) error {

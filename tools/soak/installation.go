@@ -131,6 +131,11 @@ const clientAddresses = 32
 
 // client makes requests to HAProxy under whatever name they have.
 func (in *installation) client(timeout time.Duration) *http.Client {
+	return in.clientOf(timeout, in.address)
+}
+
+// clientOf is client for one replica.
+func (in *installation) clientOf(timeout time.Duration, address string) *http.Client {
 	var dialed atomic.Uint32
 	return &http.Client{
 		Timeout: timeout,
@@ -138,7 +143,7 @@ func (in *installation) client(timeout time.Duration) *http.Client {
 			MaxIdleConnsPerHost: callers,
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				from := &net.TCPAddr{IP: net.IPv4(127, 1, 0, byte(dialed.Add(1)%clientAddresses))}
-				return (&net.Dialer{LocalAddr: from}).DialContext(ctx, network, in.address)
+				return (&net.Dialer{LocalAddr: from}).DialContext(ctx, network, address)
 			},
 		},
 	}

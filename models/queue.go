@@ -1,0 +1,56 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"postern/platform/fault"
+)
+
+// queueFor is how long a change waits for SQLite's one writer.
+const queueFor = 5 * time.Second
+
+// errQueue means that a change has waited for its turn in vain.
+var errQueue = errors.New("models: other changes kept SQLite's writer")
+
+// queue lets changes of SQLite write one after the other, in the order in which they came. The pool of the one
+// connection has neither this order nor a deadline.
+type queue struct {
+	turn chan struct{}
+	wait time.Duration
+}
+
+func newQueue() *queue { return &queue{turn: make(chan struct{}, 1), wait: queueFor} }
+
+// with calls fn with the writing connection when it is this change's turn. It returns errQueue, as 503 with
+// Retry-After, if that takes too long.
+func (q *queue) with(ctx context.Context, write *gorm.DB, fn func(*gorm.DB) error) error {
+	waiting, stop := context.WithTimeoutCause(ctx, q.wait, errQueue)
+	defer stop()
+	select {
+	case q.turn <- struct{}{}:
+	case <-waiting.Done():
+		return gaveUp(waiting, context.Cause(waiting))
+	}
+	defer func() { <-q.turn }()
+	conn, err := pool(write).Conn(waiting) // the job queue has it at times
+	if err != nil {
+		return gaveUp(waiting, err)
+	}
+	defer func() { _ = conn.Close() }() // returns it to the pool
+	db := write.WithContext(ctx)
+	db.Statement.ConnPool = conn
+	return fn(db)
+}
+
+func gaveUp(waiting context.Context, err error) error {
+	if !errors.Is(context.Cause(waiting), errQueue) {
+		return err
+	}
+	return fault.New(fault.Unavailable, "database_busy", "Other changes are being written. Try again in a moment.").
+		After(retryAfter).
+		Because(errQueue)
+}

@@ -1,0 +1,67 @@
+package models
+
+import (
+	"time"
+
+	"gorm.io/gorm/clause"
+)
+
+// RevokedHash is a row of revoked_hashes: the hash of a secret of a revoked key that was removed.
+type RevokedHash struct {
+	Hash []byte `gorm:"primaryKey"`
+}
+
+// TableName implements schema.Tabler.
+func (RevokedHash) TableName() string { return "revoked_hashes" }
+
+// RemoveRevokedKeys removes at most limit keys that were revoked before a time, and returns how many there were. Their
+// hashes stay: see RevokedHashes.
+func (t *Tx) RemoveRevokedKeys(before time.Time, limit int) (int, error) {
+	// The state is in the text: SQLite uses an index of some rows for no other.
+	keys, err := t.removeRevoked("state = 'revoked' AND updated_at < ?", before, limit)
+	if err != nil {
+		return 0, err
+	}
+	now := Now()
+	revisions := make([]Revision, 0, len(keys))
+	for _, key := range keys {
+		revisions = append(revisions, Revision{ProjectID: key.ProjectID, KeyID: key.ID, CreatedAt: now})
+	}
+	if len(revisions) == 0 {
+		return 0, nil
+	}
+	return len(keys), t.db.Create(&revisions).Error
+}
+
+// RemoveRevokedKeysOf is RemoveRevokedKeys for the keys of a project that is deleted.
+func (t *Tx) RemoveRevokedKeysOf(projectID string, limit int) (int, error) {
+	keys, err := t.removeRevoked("project_id = ? AND state = 'revoked' AND state <> 'active'", projectID, limit)
+	return len(keys), err
+}
+
+func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
+	var keys []APIKey
+	err := t.db.Select("id", "project_id", "hash", "old_hash").Where(which, of).Limit(limit).Find(&keys).Error
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	var hashes []RevokedHash
+	var ids []string
+	for _, key := range keys {
+		ids = append(ids, key.ID)
+		hashes = append(hashes, RevokedHash{key.Hash})
+		if key.OldHash != nil {
+			hashes = append(hashes, RevokedHash{key.OldHash})
+		}
+	}
+	if err := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&hashes).Error; err != nil {
+		return nil, err
+	}
+	return keys, t.db.Where("id IN ?", ids).Delete(&APIKey{}).Error
+}
+
+// RevokedHashes returns those of the hashes that revoked keys had which were removed.
+func (t *Tx) RevokedHashes(hashes [][]byte) ([][]byte, error) {
+	var out [][]byte
+	return out, t.db.Model(&RevokedHash{}).Where("hash IN ?", hashes).Pluck("hash", &out).Error
+}

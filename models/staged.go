@@ -1,0 +1,149 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"postern/migrations"
+)
+
+// A project that is imported belongs to a team that no one is in, and is in the bin without an end, until everything of
+// it is written. No reader of a team finds it, gateways do not load it, and keys of a project in the bin do not open
+// the others of their product. The team's tenants that come with it are the project's own until then. The id of the
+// team begins with stageKind, by which an import that was not finished is found.
+const stageKind = "imp"
+
+// afterStages comes after the ids of all such teams.
+const afterStages = stageKind + "`"
+
+// rowsOfPiece bounds what RemoveUnfinishedImports deletes in one transaction.
+const rowsOfPiece = 500
+
+// Piece runs a part of a large change.
+type Piece func(func(*Tx) error) error
+
+// Stage is where a project is written until it is handed over to its team.
+type Stage struct {
+	Team  string // has the project until then
+	Piece Piece
+}
+
+// Import runs write, which writes a project in pieces, and then finish, which hands it over to its team (HandOver). On
+// SQLite each piece is a transaction, so that other changes get their turn in between. What was written is removed if
+// one of them fails; what a killed process leaves behind is removed before the next import, and by
+// RemoveUnfinishedImports. On PostgreSQL, where no change waits for an import, everything is one transaction, and write
+// may run again.
+func (d *DB) Import(ctx context.Context, write func(Stage) error, finish func(*Tx) error) error {
+	stage := Team{ID: NewID(stageKind), Name: "Import", ClaimedAt: new(Now()), CreatedAt: Now()}
+	if d.dialect == migrations.Postgres {
+		return d.Write(ctx, func(tx *Tx) error {
+			if err := tx.Insert(&stage); err != nil {
+				return err
+			}
+			err := write(Stage{Team: stage.ID, Piece: func(piece func(*Tx) error) error { return piece(tx) }})
+			if err != nil {
+				return err
+			}
+			return finish(tx)
+		})
+	}
+	d.importing.Lock()
+	defer d.importing.Unlock()
+	if err := d.removeUnfinished(ctx); err != nil {
+		return err
+	}
+	alone := context.WithValue(ctx, alongsideKey{}, nil) // what is done alongside belongs to the end
+	piece := func(piece func(*Tx) error) error { return d.Write(alone, piece) }
+	err := piece(func(tx *Tx) error { return tx.Insert(&stage) })
+	if err == nil {
+		err = write(Stage{Team: stage.ID, Piece: piece})
+	}
+	if err == nil {
+		err = d.Write(ctx, finish)
+	}
+	if err != nil {
+		return errors.Join(err, d.removeUnfinished(context.WithoutCancel(alone)))
+	}
+	return nil
+}
+
+// HandOver ends an import: the project gets its team, name and product, and the team its tenants that came with the
+// project.
+func (t *Tx) HandOver(stage Stage, project Project, tenants []string) error {
+	err := t.db.Model(&Product{}).Where("team_id = ?", stage.Team).UpdateColumn("team_id", project.TeamID).Error
+	if err != nil {
+		return err
+	}
+	for ids := range slices.Chunk(tenants, batchSize) {
+		err := t.db.
+			Model(&Tenant{}).
+			Where("id IN ?", ids).
+			UpdateColumns(map[string]any{"project_id": nil, "team_id": project.TeamID}).Error
+		if err != nil {
+			return err
+		}
+	}
+	err = t.db.
+		Model(&Project{}).
+		Where("id = ?", project.ID).
+		Select("TeamID", "Name", "ProductID", "DeletedAt").
+		UpdateColumns(&project).Error
+	if err != nil {
+		return err
+	}
+	return t.DeleteTeam(stage.Team)
+}
+
+// RemoveUnfinishedImports removes what imports of a process that was killed have written.
+func (d *DB) RemoveUnfinishedImports(ctx context.Context) error {
+	d.importing.Lock()
+	defer d.importing.Unlock()
+	return d.removeUnfinished(ctx)
+}
+
+func (d *DB) removeUnfinished(ctx context.Context) error {
+	for more := true; more; {
+		err := d.Write(ctx, func(tx *Tx) (err error) {
+			more, err = tx.removeSomeUnfinished()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeSomeUnfinished returns false if nothing was left.
+func (t *Tx) removeSomeUnfinished() (bool, error) {
+	var stage Team
+	err := t.db.Where("id > ? AND id < ?", stageKind+"_", afterStages).Take(&stage).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	projects, err := t.ProjectsOfTeam(stage.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, project := range projects {
+		if more, err := t.DeleteSomeOfProject(project.ID, rowsOfPiece); more || err != nil {
+			return true, err
+		}
+		if _, err := t.DeleteOwnTenants(project.ID); err != nil {
+			return false, err
+		}
+		if err := t.DeleteProject(project.ID); err != nil {
+			return false, err
+		}
+	}
+	if more, err := t.DeleteSomeOfTeam(stage.ID, rowsOfPiece); more || err != nil {
+		return true, err
+	}
+	return true, t.DeleteTeam(stage.ID)
+}
