@@ -98,13 +98,13 @@ func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error)
 	return res.RowsAffected == 1, res.Error
 }
 
-// ProgressExport writes progress and renews the lease; false when the lease
-// was lost or the export ended meanwhile.
+// ProgressExport writes state and progress and renews the lease; false when the
+// lease was lost or the export ended meanwhile.
 func (t *Tx) ProgressExport(e Export) (bool, error) {
 	res := t.db.
 		Model(&Export{}).
 		Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
-		Select("Part", "RowsDone", "RowsTotal", "LeaseUntil").
+		Select("State", "Part", "RowsDone", "RowsTotal", "LeaseUntil").
 		UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }

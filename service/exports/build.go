@@ -20,9 +20,19 @@ const (
 	reportEvery = time.Second
 )
 
+// WaitingForStore is the part of an export that waits for a store that does not answer.
+const WaitingForStore = "waiting for the store of exports"
+
+// storeAgain is the pause before an export tries such a store again.
+const storeAgain = 15 * time.Second
+
 // Build builds an export, unless it is finished or another worker has its lease. It can be
 // stopped at any point and called again. On an error the export stays unfinished for
 // another attempt. It is marked failed if final is set, or if every attempt would fail.
+//
+// While the store does not answer, the export is queued again, and the error says when to
+// call Build again (fault.RetryAfter), whether final is set or not. An export that has waited
+// for TTL fails.
 func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	lease := models.NewID("lse")
 	now := models.Now()
@@ -42,16 +52,38 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("exports: build %s: %w", id, err)
+	return s.undone(ctx, row, fmt.Errorf("exports: build %s: %w", id, err), final)
+}
+
+// undone decides what becomes of an export after a failed attempt, and returns what Build does.
+func (s *Service) undone(ctx context.Context, row models.Export, err error, final bool) error {
 	// The attempt may have ended because the job's context has.
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
 	invalid := fault.KindOf(err) == fault.Invalid
-	if ctx.Err() == nil && (final || invalid) {
-		s.Log.ErrorContext(ctx, "an export failed", "export", id, "error", err)
+	down := errors.Is(err, ErrStoreDown)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, errLeaseLost):
+	case down && models.Now().Before(row.CreatedAt.Add(s.TTL)):
+		return s.wait(after, row, err)
+	case down || final || invalid:
+		s.Log.ErrorContext(ctx, "an export failed", "export", row.ID, "error", err)
 		return errors.Join(s.abandon(after, row, err), ignoreIf(invalid, err))
 	}
 	return errors.Join(err, s.release(after, row))
+}
+
+// wait queues an export again that the store kept from being built.
+func (s *Service) wait(ctx context.Context, row models.Export, cause error) error {
+	if row.Part != WaitingForStore {
+		s.Log.WarnContext(ctx, "an export waits for its store, which does not answer", "export", row.ID, "error", cause)
+	}
+	row.State, row.Part, row.RowsDone, row.RowsTotal = Queued, WaitingForStore, 0, 0
+	if err := s.release(ctx, row); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer.").
+		After(storeAgain).Because(cause)
 }
 
 // abandon marks an export failed, and then removes its files. While it is not marked, the
@@ -224,7 +256,7 @@ type reporter struct {
 
 func (s *Service) startReporting(ctx context.Context, row models.Export) *reporter {
 	r := &reporter{done: make(chan struct{})}
-	r.now.Store(&progress{})
+	r.now.Store(&progress{part: row.Part}) // what it waited for, until it has that
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	go func() {
 		defer close(r.done)
