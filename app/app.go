@@ -80,6 +80,7 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 		return nil, errors.Join(err, listeners.close())
 	}
 	a := &App{Config: c, log: log, listeners: listeners, state: state}
+	a.sweep()
 	if err := a.wire(ctx, version); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
