@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // Every command that writes a temporary file removes what a killed one left where it writes,
@@ -78,4 +77,3 @@ func wantGone(t *testing.T, path, said string) {
 		t.Errorf("nothing says that %s was removed:\n%s", path, said)
 	}
 }
-
