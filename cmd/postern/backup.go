@@ -54,6 +54,7 @@ a backup.`,
 			if err != nil {
 				return err
 			}
+			t.giveWay()
 			return backup(c.Context(), t, settings, seal, f)
 		},
 	}
@@ -168,6 +169,7 @@ Keys that were revoked after the backup work again until they are revoked again.
 			if err != nil {
 				return err
 			}
+			t.giveWay()
 			return restore(c.Context(), t, settings, opener, args[0], f.check)
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -110,13 +111,9 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
 		}
 	}()
-	sign, err := s.signer(ctx)
-	if err != nil {
-		return err
-	}
 	report := s.startReporting(ctx, row)
 	defer func() { _ = report.stop() }() // also after a panic
-	result, draft, err := s.draw(report.ctx, &row, sign, report.note)
+	result, draft, err := s.draw(report.ctx, &row, report.note)
 	if lost := report.stop(); lost != nil {
 		err = lost
 	}
@@ -133,10 +130,7 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 // draw writes the zip into the store, and sets the key of a file with secrets. After an
 // error there is no file.
 func (s *Service) draw(
-	ctx context.Context,
-	row *models.Export,
-	sign func([]byte) ([]byte, error),
-	progress func(string, int64, int64),
+	ctx context.Context, row *models.Export, progress Progress,
 ) (result bundle.Result, draft Draft, err error) {
 	draft, err = s.Store.Create(ctx, attemptOf(*row))
 	if err != nil {
@@ -155,15 +149,53 @@ func (s *Service) draw(
 		}
 		draft, row.FileKey = encrypted, key
 	}
-	err = s.DB.Consistent(ctx, func(tx *models.Tx) (err error) {
-		result, err = s.write(ctx, tx, *row, draft, sign, progress)
-		return err
-	})
-	if err == nil {
+	write := s.Write
+	if bulky, err := s.bulky(ctx, *row); err != nil {
+		return result, nil, err
+	} else if bulky {
+		write = s.Elsewhere
+	}
+	if result, err = write(ctx, *row, draft, progress); err == nil {
 		err = draft.Commit()
 	}
 	whole = err == nil
 	return result, draft, err
+}
+
+// Progress is told of each part that is written, with the rows of it that are done and how
+// many there are.
+type Progress func(part string, done, total int64)
+
+// Write writes the zip of an export from the state at one moment.
+func (s *Service) Write(
+	ctx context.Context, row models.Export, to io.Writer, progress Progress,
+) (result bundle.Result, err error) {
+	sign, err := s.signer(ctx)
+	if err != nil {
+		return result, err
+	}
+	err = s.DB.Consistent(ctx, func(tx *models.Tx) (err error) {
+		result, err = s.write(ctx, tx, row, to, sign, progress)
+		return err
+	})
+	return result, err
+}
+
+// bulkyFrom is the number of keys, users or relations from which on an export is built
+// elsewhere. What has fewer is written in the time that another process needs to start.
+const bulkyFrom = 2000
+
+// bulky reports whether an export is built elsewhere. It creates the key that signs exports
+// then: only this process writes to the database.
+func (s *Service) bulky(ctx context.Context, row models.Export) (bool, error) {
+	if s.Elsewhere == nil {
+		return false, nil
+	}
+	bulky, err := s.DB.Read(ctx).ProjectHasMore(row.ProjectID, bulkyFrom)
+	if err == nil && bulky && s.Vault != nil {
+		_, err = s.exportKeys(ctx)
+	}
+	return bulky, err
 }
 
 func attemptOf(row models.Export) Attempt { return Attempt{Export: row.ID, Lease: row.LeaseID} }

@@ -107,6 +107,7 @@ var folders = []folder{
 	}},
 	{path: "platform/mail", floor: platform, beside: []string{"platform/config", "platform/traces"}},
 	{path: "platform/metrics", floor: platform},
+	{path: "platform/nice", floor: platform},
 	{path: "platform/scratch", floor: platform},
 	{path: "platform/secrets", floor: platform, beside: []string{"platform/scratch", "platform/syncmap"}},
 	{path: "platform/syncmap", floor: platform},
