@@ -23,8 +23,8 @@ func all(conditions []condition) (sql string, vars []any) {
 	return sql, vars
 }
 
-// window is the beginning of rows in an order, which an index has for lists that may have millions, and what is searched
-// for in it.
+// window is the beginning of rows in an order, which an index has for lists that may have millions, and what is
+// searched for in it.
 type window struct {
 	rows  *gorm.DB // without an order and a limit
 	table string   // whose columns order and match name
