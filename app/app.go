@@ -10,6 +10,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os/exec"
 	"sync"
 	"sync/atomic"
 
@@ -56,7 +57,8 @@ type App struct {
 	traces    *traces.Tracer      // nil: nothing is traced
 	bearer    *bearer.Verifier
 	plane     *gateway.Gateway
-	gateway   *gateway.Server // of plane; nil without the role
+	gateway   *gateway.Server                 // of plane; nil without the role
+	bulk      func(context.Context) *exec.Cmd // that runs BuildExport; nil: this process writes all exports
 
 	attached atomic.Bool // the database has answered, and its state is served
 	running  atomic.Bool
@@ -64,9 +66,19 @@ type App struct {
 	stopping atomic.Bool
 }
 
+// Option changes how an App works.
+type Option func(*App)
+
+// WithBulk has exports of many rows written by processes that run BuildExport.
+func WithBulk(command func(context.Context) *exec.Cmd) Option {
+	return func(a *App) { a.bulk = command }
+}
+
 // New opens the listeners and the database and creates the parts on them. Its errors
 // have one line, with what to do about them. The caller runs the App, or closes it.
-func New(ctx context.Context, c config.Config, version string, log *slog.Logger) (*App, error) {
+func New(
+	ctx context.Context, c config.Config, version string, log *slog.Logger, options ...Option,
+) (*App, error) {
 	log = bounded(log)
 	if err := c.CheckRoles(); err != nil {
 		return nil, err
@@ -80,6 +92,10 @@ func New(ctx context.Context, c config.Config, version string, log *slog.Logger)
 		return nil, errors.Join(err, listeners.close())
 	}
 	a := &App{Config: c, log: log, listeners: listeners, state: state}
+	for _, option := range options {
+		option(a)
+	}
+	a.sweep()
 	if err := a.wire(ctx, version); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

@@ -12,15 +12,16 @@ import (
 	"postern/migrations"
 	"postern/models"
 	"postern/platform/config"
+	"postern/platform/scratch"
 	"postern/platform/secrets"
 	"postern/service/backups"
 )
 
 // Backup writes the archive of a copy of the SQLite database with the key of its secrets.
-// A server may be running on the database. The copy is made in a directory below scratch,
+// A server may be running on the database. The copy is made in a directory below folder,
 // which needs the size of the database, and is removed.
 func Backup(
-	ctx context.Context, c config.Config, generator string, to backups.Seal, w io.Writer, scratch string,
+	ctx context.Context, c config.Config, generator string, to backups.Seal, w io.Writer, folder string,
 ) (m backups.Manifest, err error) {
 	if c.DatabaseURL != "" {
 		return m, errors.New("postern backup copies a SQLite database: back PostgreSQL up with pg_dump, and keep " +
@@ -33,12 +34,12 @@ func Backup(
 	if err != nil {
 		return m, err
 	}
-	dir, err := os.MkdirTemp(scratch, ".postern-backup-")
+	dir, remove, err := scratch.Dir(folder)
 	if err != nil {
 		return m, fmt.Errorf("cannot write the copy of the database (%w): name a file in another directory with -o",
 			err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	copied := filepath.Join(dir, filepath.Base(c.SQLitePath()))
 	m = backups.Manifest{Generator: generator, CreatedAt: models.Now()}
 	if err := saveSQLite(ctx, c, copied); err != nil {
@@ -107,11 +108,11 @@ func Restore(
 			"(docs/backup.md), or leave --database-url and POSTERN_DATABASE_URL out")
 	}
 	if checkOnly {
-		dir, err := os.MkdirTemp("", "postern-restore-")
+		dir, remove, err := scratch.Dir("")
 		if err != nil {
 			return m, fmt.Errorf("cannot unpack the backup (%w): name a directory for it in TMPDIR", err)
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		defer func() { err = errors.Join(err, remove()) }()
 		content, err := unpack(ctx, c, with, archive, filepath.Join(dir, "postern.db"))
 		return content.Manifest, err
 	}
@@ -120,11 +121,11 @@ func Restore(
 		return m, err
 	}
 	defer func() { err = errors.Join(err, release(err != nil)) }()
-	dir, err := os.MkdirTemp(c.DataDir, ".restore-")
+	dir, remove, err := scratch.Dir(c.DataDir)
 	if err != nil {
 		return m, fmt.Errorf("cannot write to the data directory (%w): choose another with --data-dir", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	database := filepath.Join(dir, "postern.db")
 	content, err := unpack(ctx, c, with, archive, database)
 	if err != nil {

@@ -67,6 +67,7 @@ type serviceDeps struct {
 	names       *certs.Directory // of certificates of custom host names, nil for none
 	provesEmail bool             // by signing in with a provider
 	mail        *mail.Sender     // nil: no mail is sent
+	bulk        *bulkExports     // nil: this process writes all exports
 	log         *slog.Logger
 }
 
@@ -194,7 +195,7 @@ func newDomains(d serviceDeps, hooks *webhooks.Service) *domains.Service {
 func newExports(
 	d serviceDeps, hooks *webhooks.Service, prove func(context.Context, access.Principal, string) error,
 ) *exports.Service {
-	return &exports.Service{
+	s := &exports.Service{
 		DB:        d.db,
 		Jobs:      d.queue,
 		Store:     d.zips,
@@ -208,6 +209,10 @@ func newExports(
 		Events:    hooks,
 		Followers: exports.NewFollowers(),
 	}
+	if d.bulk != nil {
+		s.Elsewhere = d.bulk.write
+	}
+	return s
 }
 
 var webhookSchedule = jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
+	"postern/platform/scratch"
 	"postern/platform/secrets"
 )
 
@@ -70,44 +69,28 @@ func (a *App) keepState(ctx context.Context) {
 }
 
 // storeState replaces the file atomically, so that a crash leaves the previous one.
-func (a *App) storeState() (err error) {
-	path := a.Config.StateFile()
-	a.removeParts(path)
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partSuffix)
+func (a *App) storeState() error {
+	file, err := scratch.File(a.Config.DataDir)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	if err := errors.Join(a.sealState(file), file.Sync(), file.Close()); err != nil {
+	if err := a.sealState(file); err != nil {
+		scratch.Discard(file)
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	return scratch.Place(file, a.Config.StateFile())
 }
 
-const (
-	partSuffix = ".*.part"
-
-	// abandonedAfter is the age of a part that no process writes any more. A younger one
-	// may belong to another replica with the same data directory.
-	abandonedAfter = time.Minute
-)
-
-// removeParts removes the parts of killed processes. A failure is only logged.
-func (a *App) removeParts(path string) {
-	dir := filepath.Dir(path)
-	parts, _ := fs.Glob(os.DirFS(dir), filepath.Base(path)+partSuffix) // the pattern is valid
-	for _, name := range parts {
-		part := filepath.Join(dir, name)
-		info, err := os.Lstat(part)
-		if err == nil && time.Since(info.ModTime()) > abandonedAfter {
-			err = os.Remove(part)
+// sweep removes the temporary files that killed processes left: of this server, and of
+// commands on its data directory, such as a database that postern restore had unpacked.
+func (a *App) sweep() {
+	for _, dir := range []string{a.Config.DataDir, a.Config.UploadDir(), ""} {
+		removed, err := scratch.Sweep(dir)
+		for _, path := range removed {
+			a.log.Warn("removed what a killed process left behind", "path", path)
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another replica may be faster
-			a.log.Warn("cannot remove what a killed process has left", "file", part, "error", err)
+		if err != nil {
+			a.log.Warn("cannot remove what a killed process left behind", "error", err)
 		}
 	}
 }

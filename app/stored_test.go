@@ -1,58 +1,51 @@
 package app_test
 
 import (
-	"net/http"
+	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
-	"time"
 
-	"postern/testkit"
+	"postern/app"
 )
 
-func TestStateFileOnPostgres(t *testing.T) {
-	t.Run("parts of killed processes are removed", func(t *testing.T) {
-		c := settings(t.TempDir(), testkit.Postgres(t))
-		old := time.Now().Add(-time.Hour)
-		for _, file := range []struct {
-			name     string
-			modified time.Time
-		}{
-			{"gateway.state.1234.part", old},
-			{"gateway.state.5678.part", time.Now()}, // another replica may be writing it
-			{"gateway.state.backup", old},
-			{"1234.part", old},
-		} {
-			path := filepath.Join(c.DataDir, file.name)
-			if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(path, file.modified, file.modified); err != nil {
-				t.Fatal(err)
-			}
+// A start removes the temporary files of killed processes and says so, and no others.
+func TestNew_leftovers(t *testing.T) {
+	c := settings(t.TempDir(), "")
+	t.Setenv("TMPDIR", t.TempDir())
+	var left []string
+	for _, dir := range []string{c.DataDir, c.UploadDir(), os.TempDir()} {
+		path := filepath.Join(dir, ".postern-tmp-1234")
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
 		}
-		during(t, newApp(t, c), func(*http.Client) {
-			testkit.Eventually(t, "the state is written", func() bool {
-				_, err := os.Stat(c.StateFile())
-				return err == nil
-			})
-		})
-		var left []string
-		for _, name := range []string{
-			"1234.part",
-			"gateway.state",
-			"gateway.state.1234.part",
-			"gateway.state.5678.part",
-			"gateway.state.backup",
-		} {
-			if _, err := os.Stat(filepath.Join(c.DataDir, name)); err == nil {
-				left = append(left, name)
-			}
+		if err := os.WriteFile(filepath.Join(path, "postern.db"), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		want := []string{"1234.part", "gateway.state", "gateway.state.5678.part", "gateway.state.backup"}
-		if !slices.Equal(left, want) {
-			t.Errorf("the data directory has %q, want %q", left, want)
+		left = append(left, path)
+	}
+	kept := filepath.Join(c.DataDir, "1234.part")
+	if err := os.WriteFile(kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var logged strings.Builder
+	a, err := app.New(t.Context(), c, "test", slog.New(slog.NewTextHandler(&logged, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, path := range left {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", path, err)
 		}
-	})
+		if !strings.Contains(logged.String(), path) {
+			t.Errorf("the log does not name %s:\n%s", path, &logged)
+		}
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("a file of others is gone: %v", err)
+	}
 }

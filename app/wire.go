@@ -77,6 +77,7 @@ func (a *App) wire(ctx context.Context, version string) error {
 		names:       a.tls.names,
 		provesEmail: len(signIns) > 0,
 		mail:        sender,
+		bulk:        a.newBulk(version),
 		log:         a.log,
 	})
 	if a.accessLog, err = openAccessLog(a.Config, a.log); err != nil {

@@ -51,7 +51,7 @@ func (a *App) checkZips(ctx context.Context) error {
 			a.Config.Blob.Bucket.Name, oneLineError{err})
 	}
 	if err != nil {
-		a.log.Error("the bucket of exports does not answer: exports fail until it does; check --blob-url or "+
+		a.log.Error("the bucket of exports does not answer: exports wait until it does; check --blob-url or "+
 			"POSTERN_BLOB_URL", "bucket", a.Config.Blob.Bucket.Name, "error", err)
 	}
 	return nil

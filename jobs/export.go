@@ -6,13 +6,22 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"postern/platform/fault"
 )
 
-// exportAttempts counts the first attempt too.
-const exportAttempts = 3
+const (
+	// Exports have a queue of their own, so that those that wait for a store that hangs keep
+	// no other job from running.
+	exportQueue   = "exports"
+	exportWorkers = 2 // exports that one process builds at a time
+
+	// exportAttempts counts the first attempt too.
+	exportAttempts = 3
+)
 
 // Exports builds exports. Build is given the export's id, and whether this is the last
-// attempt.
+// attempt. An error with a time to retry after is not an attempt.
 type Exports interface {
 	Build(ctx context.Context, id string, final bool) error
 	Upkeep(ctx context.Context) error
@@ -27,8 +36,10 @@ const sweepEvery = time.Hour
 func ExportJobs(exports Exports) Registration {
 	build, sweep := add(&exportWorker{exports: exports}), add(&sweepWorker{exports: exports})
 	return Registration{
-		add:      func(workers *river.Workers) error { return errors.Join(build(workers), sweep(workers)) },
-		periodic: []*river.PeriodicJob{every(sweepEvery, sweepArgs{})},
+		add:        func(workers *river.Workers) error { return errors.Join(build(workers), sweep(workers)) },
+		periodic:   []*river.PeriodicJob{every(sweepEvery, sweepArgs{})},
+		queue:      exportQueue,
+		maxWorkers: exportWorkers,
 	}
 }
 
@@ -46,7 +57,11 @@ type exportWorker struct {
 
 // Work implements river.Worker.
 func (w *exportWorker) Work(ctx context.Context, job *river.Job[exportArgs]) error {
-	return w.exports.Build(ctx, job.Args.ExportID, job.Attempt >= job.MaxAttempts)
+	err := w.exports.Build(ctx, job.Args.ExportID, job.Attempt >= job.MaxAttempts)
+	if wait := fault.RetryAfter(err); wait > 0 {
+		return errors.Join(err, river.JobSnooze(wait))
+	}
+	return err
 }
 
 // Timeout implements river.Worker. There is none: a large export takes long, and its

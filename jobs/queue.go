@@ -35,7 +35,7 @@ func NewQueue(db *models.DB, deliveries Schedule, log *slog.Logger) (*Queue, err
 
 // EnqueueExport implements exports.Enqueuer.
 func (q *Queue) EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error {
-	options := &river.InsertOpts{MaxAttempts: exportAttempts}
+	options := &river.InsertOpts{Queue: exportQueue, MaxAttempts: exportAttempts}
 	if _, err := q.client.InsertTx(ctx, tx.SQL(), exportArgs{ExportID: exportID}, options); err != nil {
 		return fmt.Errorf("jobs: queue export %s: %w", exportID, err)
 	}

@@ -109,7 +109,8 @@ func (t *Tx) AppClientsOf(tenantID string) ([]AppClient, error) {
 // AppClientsOfProject lists the app clients of the tenants that a project serves,
 // oldest first.
 func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], error) {
-	q := t.containing(t.db.Where("tenant_id IN (?)", t.served(projectID)), page.Text, "name", "title")
+	q := t.db.Where("tenant_id IN (?)", t.served(projectID))
+	page = t.searching(page, "name", "title")
 	id := func(row AppClient) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)
@@ -119,7 +120,8 @@ func (t *Tx) AppClientsOfProject(projectID string, page Page) (List[AppClient], 
 
 // AppClientsListed lists a tenant's app clients by name.
 func (t *Tx) AppClientsListed(tenantID string, page Page) (List[AppClient], error) {
-	q := t.containing(t.db.Where("tenant_id = ?", tenantID), page.Text, "name", "title")
+	q := t.db.Where("tenant_id = ?", tenantID)
+	page = t.searching(page, "name", "title")
 	if page.Sort == (Sort{}) {
 		page.Sort = Sort{By: "name"}
 	}

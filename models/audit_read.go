@@ -58,7 +58,9 @@ func (l AuditLog) Entries(after int64, limit int) ([]AuditEntry, *AuditEntry, er
 
 // Count counts the entries, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if there can be
 // more after SearchWindow.
-func (l AuditLog) Count() (n int64, complete bool, err error) { return countWindow(l.window) }
+func (l AuditLog) Count() (n int64, complete bool, err error) {
+	return countWindow[AuditEntry](l.window)
+}
 
 // AuditMerged names the teams merged into the filter's that have entries about its project or its object.
 func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {

@@ -19,9 +19,9 @@ type auditIndexed struct {
 // auditWindow reads the entries of a filter by the index of the one of its conditions that chooses the fewest. Two
 // conditions, of which each chooses many, can have little in common.
 func (t *Tx) auditWindow(f AuditFilter) (window, error) {
-	w := window{table: "audit_entries", order: "number DESC, id DESC", match: t.auditUnindexed(f)}
+	w := window{table: "audit_entries", order: by("number DESC, id DESC"), match: t.auditUnindexed(f)}
 	if f.Oldest {
-		w.order = "number, id"
+		w.order = by("number, id")
 	}
 	indexed := f.indexed()
 	narrowest, err := t.narrowest(f.TeamID, indexed)

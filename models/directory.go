@@ -41,23 +41,23 @@ func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
 	if f.UserName != "" {
 		q = q.Where("(user_name = ? OR (user_name IS NULL AND email = ?))", f.UserName, f.UserName)
 	}
-	if f.Query != "" {
-		like := "%" + likeEscaper.Replace(strings.ToLower(f.Query)) + "%"
-		name := "lower(name)"
-		if t.dialect == migrations.SQLite { // whose LIKE ignores the case of ASCII letters itself
-			name = "name"
-		}
-		q = q.Where(
-			`(email LIKE ? ESCAPE '!' OR `+name+` LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!')`,
-			like,
-			like,
-			like,
-		)
-	}
 	if f.Group != "" {
 		q = q.Where("id IN (?)", t.db.Model(&GroupMember{}).Select("user_id").Where("group_id = ?", f.Group))
 	}
 	return q
+}
+
+// userQuery is the condition that a user's address or a name contains a text.
+func (t *Tx) userQuery(text string) condition {
+	like := "%" + likeEscaper.Replace(strings.ToLower(text)) + "%"
+	name := "lower(name)"
+	if t.dialect == migrations.SQLite { // whose LIKE ignores the case of ASCII letters itself
+		name = "name"
+	}
+	return condition{
+		`email LIKE ? ESCAPE '!' OR ` + name + ` LIKE ? ESCAPE '!' OR user_name LIKE ? ESCAPE '!'`,
+		[]any{like, like, like},
+	}
 }
 
 var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
@@ -65,6 +65,9 @@ var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 // EndUsersOf lists a tenant's end users, newest first.
 func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser], error) {
 	q, id := t.usersOf(tenantID, f), func(row EndUser) string { return row.ID }
+	if f.Query != "" {
+		page.match = []condition{t.userQuery(f.Query)}
+	}
 	if page.Sort == (Sort{}) {
 		return newestFirst(q, page, id)
 	}
@@ -162,7 +165,8 @@ func (t *Tx) PreApprovalsOf(tenantID string) ([]PreApproval, error) {
 
 // PreApprovalsListed lists a tenant's pre-approvals by age, or by value or created.
 func (t *Tx) PreApprovalsListed(tenantID string, page Page) (List[PreApproval], error) {
-	q := t.containing(t.db.Where("tenant_id = ?", tenantID), page.Text, "value")
+	q := t.db.Where("tenant_id = ?", tenantID)
+	page = t.searching(page, "value")
 	id := func(row PreApproval) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)

@@ -39,7 +39,8 @@ const (
 
 // DomainsOf lists a project's host names by name; those in one state unless it is empty.
 func (t *Tx) DomainsOf(projectID, state string, page Page) (List[Domain], error) {
-	q := t.containing(t.db.Where("project_id = ?", projectID), page.Text, "host")
+	q := t.db.Where("project_id = ?", projectID)
+	page = t.searching(page, "host")
 	switch state {
 	case DomainPending:
 		q = q.Where("verified_at IS NULL")

@@ -3,6 +3,8 @@ package models
 import (
 	"time"
 
+	"gorm.io/gorm"
+
 	"postern/platform/secrets"
 )
 
@@ -98,13 +100,13 @@ func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error)
 	return res.RowsAffected == 1, res.Error
 }
 
-// ProgressExport writes progress and renews the lease; false when the lease
-// was lost or the export ended meanwhile.
+// ProgressExport writes state and progress and renews the lease; false when the
+// lease was lost or the export ended meanwhile.
 func (t *Tx) ProgressExport(e Export) (bool, error) {
 	res := t.db.
 		Model(&Export{}).
 		Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
-		Select("Part", "RowsDone", "RowsTotal", "LeaseUntil").
+		Select("State", "Part", "RowsDone", "RowsTotal", "LeaseUntil").
 		UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }
@@ -184,4 +186,26 @@ func (t *Tx) CountExports() (map[string]int64, error) {
 		counts[row.State] = row.N
 	}
 	return counts, nil
+}
+
+// ProjectHasMore reports whether a project has more than n keys, users or relations, with
+// those of its product and of tenants that it shares.
+func (t *Tx) ProjectHasMore(projectID string, n int) (bool, error) {
+	project, err := t.ProjectByID(projectID)
+	if err != nil {
+		return false, err
+	}
+	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
+	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id = ? OR id IN (?)", projectID, attached)
+	for _, rows := range []*gorm.DB{
+		t.opening(projectID, project.ProductID).Model(&APIKey{}),
+		t.db.Model(&EndUser{}).Where("tenant_id IN (?)", tenants),
+		t.db.Model(&Relation{}).Where("project_id = ?", projectID),
+	} {
+		var more []int
+		if err := rows.Select("1").Offset(n).Limit(1).Scan(&more).Error; err != nil || len(more) > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

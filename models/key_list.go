@@ -31,7 +31,11 @@ const (
 // KeysListed lists the keys that open a project, newest first: its own, and those
 // of its product that have a key type and a tenant that the project has too.
 func (t *Tx) KeysListed(project Project, f KeyFilter, page Page) (List[APIKey], error) {
-	q, id := t.listed(project, f), func(row APIKey) string { return row.ID }
+	id := func(row APIKey) string { return row.ID }
+	q := f.narrow(t.db, t.listed(project))
+	if page.match = f.unindexed(); f.Text == "" {
+		q, page.match = filtered(q, page.match), nil
+	}
 	if page.Sort == (Sort{}) {
 		return newestFirst(q, page, id)
 	}
@@ -65,10 +69,10 @@ func (t *Tx) CountKeysListed(project Project, f KeyFilter) (int64, error) {
 		of := t.db.Model(&APIKey{}).Where(notIndexed+" = ? AND key_type_id IN (?)", project.ID, types)
 		return countSome(f.choose(t.db, of))
 	}
-	return countSome(t.listed(project, f).Model(&APIKey{}))
+	return countSome(f.choose(t.db, t.listed(project)).Model(&APIKey{}))
 }
 
-func (t *Tx) listed(project Project, f KeyFilter) *gorm.DB {
+func (t *Tx) listed(project Project) *gorm.DB {
 	q := t.db.Where("project_id = ?", project.ID)
 	if project.ProductID != nil {
 		names := t.db.Model(&KeyType{}).Select("name").Where("project_id = ?", project.ID)
@@ -79,23 +83,22 @@ func (t *Tx) listed(project Project, f KeyFilter) *gorm.DB {
 			"AND project_id NOT IN (?))", project.ID, *project.ProductID, types, tenants,
 			t.db.Model(&Project{}).Select("id").Where("deleted_at IS NOT NULL"))
 	}
-	return f.choose(t.db, q)
+	return q
 }
 
-func (f KeyFilter) choose(db, q *gorm.DB) *gorm.DB {
+func (f KeyFilter) choose(db, q *gorm.DB) *gorm.DB { return filtered(f.narrow(db, q), f.unindexed()) }
+
+func filtered(q *gorm.DB, conditions []condition) *gorm.DB {
+	for _, c := range conditions {
+		q = q.Where("("+c.sql+")", c.vars...)
+	}
+	return q
+}
+
+// narrow applies what an index has.
+func (f KeyFilter) narrow(db, q *gorm.DB) *gorm.DB {
 	if f.Owner != "" {
 		q = q.Where("owner = ?", f.Owner)
-	}
-	switch f.State {
-	case "":
-	case "active":
-		q = q.Where(keyIsActive, f.Now)
-	case "frozen":
-		q = q.Where(keyIsFrozen, f.Now)
-	case "expired":
-		q = q.Where(keyIsExpired, f.Now)
-	default:
-		q = q.Where("state = ?", f.State)
 	}
 	if f.Tenant != "" {
 		q = q.Where("tenant_id IN (?)", db.Model(&Tenant{}).Select("id").Where("name = ?", f.Tenant))
@@ -103,14 +106,31 @@ func (f KeyFilter) choose(db, q *gorm.DB) *gorm.DB {
 	if f.KeyType != "" {
 		q = q.Where("key_type_id IN (?)", db.Model(&KeyType{}).Select("id").Where("name = ?", f.KeyType))
 	}
+	return q
+}
+
+// unindexed are the other conditions.
+func (f KeyFilter) unindexed() (out []condition) {
+	add := func(sql string, vars ...any) { out = append(out, condition{sql, vars}) }
+	switch f.State {
+	case "":
+	case "active":
+		add(keyIsActive, f.Now)
+	case "frozen":
+		add(keyIsFrozen, f.Now)
+	case "expired":
+		add(keyIsExpired, f.Now)
+	default:
+		add("state = ?", f.State)
+	}
 	if f.Environment == AllEnvironments {
-		q = q.Where("environment = ''")
+		add("environment = ''")
 	} else if f.Environment != "" {
-		q = q.Where("environment = ?", f.Environment)
+		add("environment = ?", f.Environment)
 	}
 	if f.Text != "" {
 		literal := escapeLike(strings.ToLower(f.Text))
-		q = q.Where(`lower(prefix || '…' || last4 || ' ' || description) LIKE ? ESCAPE '\'`, "%"+literal+"%")
+		add(`lower(prefix || '…' || last4 || ' ' || description) LIKE ? ESCAPE '\'`, "%"+literal+"%")
 	}
-	return q
+	return out
 }

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"gorm.io/gorm"
 
 	"postern/core/contract"
@@ -28,6 +30,9 @@ type Page struct {
 	Sort   Sort   // the order, of lists that offer any; the pages of a list have the same
 	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
 	Count  bool   // asks for List.Total
+
+	match []condition // of Text and of filters that no index has; see window
+	of    string      // the table whose columns match and the order name, of a list of several; "" for any
 }
 
 // PageOf returns the page that a request asks for, in the order that sort names, of what contains the text.
@@ -95,43 +100,27 @@ func AllPages[T any](fetch func(Page) (List[T], error)) ([]T, error) {
 
 // newestFirst runs q for one page in descending order of the ids.
 func newestFirst[T any](q *gorm.DB, page Page, id func(T) string) (List[T], error) {
-	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
-		if page.Cursor != "" {
-			q = q.Where("id < ?", page.Cursor)
-		}
-		return q.Order("id DESC")
-	}, id)
+	q = q.Session(&gorm.Session{}) // two statements begin with it
+	after := q
+	if page.Cursor != "" {
+		after = q.Where("id < ?", page.Cursor)
+	}
+	return fetchPage(q, after, page, by("id DESC"), id)
 }
 
 // ascending runs q for one page in ascending order of a column, whose values are
 // unique and not empty.
 func ascending[T any](q *gorm.DB, page Page, column string, value func(T) string) (List[T], error) {
-	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
-		return q.Where(column+" > ?", page.Cursor).Order(column)
-	}, value)
+	q = q.Session(&gorm.Session{}) // two statements begin with it
+	return fetchPage(q, q.Where(column+" > ?", page.Cursor), page, by(column), value)
 }
 
-// fetchPage runs q for one page. from puts the rows in order and leaves out those up to the page's cursor.
+// fetchPage reads a page of q. after are its rows after the page's cursor.
 func fetchPage[T any](
-	q *gorm.DB, page Page, from func(*gorm.DB) *gorm.DB, cursor func(T) string,
+	q, after *gorm.DB, page Page, order func(*gorm.DB) *gorm.DB, cursor func(T) string,
 ) (List[T], error) {
-	q = q.Session(&gorm.Session{}) // two statements begin with it
-	var rows []T
-	if err := from(q).Limit(page.Size() + 1).Find(&rows).Error; err != nil {
-		return List[T]{}, err
-	}
-	list := Cut(rows, page, cursor)
-	switch {
-	case !page.Count:
-		return list, nil
-	case page.Cursor == "" && list.Next == "":
-		list.Total = int64(len(list.Items))
-		return list, nil
-	}
-	if q.Statement.Model == nil {
-		q = q.Model(new(T))
-	}
-	var err error
-	list.Total, err = countSome(q)
-	return list, err
+	all := window{rows: q, table: cmp.Or(page.of, "found"), order: order, match: page.match}
+	w := all
+	w.rows = after
+	return listWindow(w, all, page, cursor)
 }

@@ -67,7 +67,8 @@ func (t *Tx) ProductsOfTeam(teamID string) ([]Product, error) {
 
 // ProductsOfTeams lists the products of the teams, oldest first.
 func (t *Tx) ProductsOfTeams(teamIDs []string, page Page) (List[Product], error) {
-	q := t.containing(t.db.Where("team_id IN ?", teamIDs), page.Text, "name", "display_name")
+	q := t.db.Where("team_id IN ?", teamIDs)
+	page = t.searching(page, "name", "display_name")
 	id := func(row Product) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)

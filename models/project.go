@@ -150,7 +150,7 @@ func (t *Tx) ProjectsOfTeams(teamIDs []string, f ProjectFilter, now time.Time, p
 	default:
 		q = q.Where("(purge_at IS NULL OR purge_at > ?)", now)
 	}
-	q = t.containing(q, page.Text, "name", "display_name")
+	page = t.searching(page, "name", "display_name")
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "name", func(row Project) string { return row.Name })
 	}

@@ -36,7 +36,7 @@ func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Re
 	w := window{
 		rows:  t.relations(projectID, f),
 		table: "relations",
-		order: strings.Join(columns, direction+", ") + direction,
+		order: by(strings.Join(columns, direction+", ") + direction),
 	}
 	if page.Text != "" {
 		w.match = []condition{t.contains(page.Text, "object", `"user"`)}

@@ -129,16 +129,19 @@ func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id
 		}
 		beyond = slices.Concat(o.vars, []any{value}, o.vars, []any{value, last})
 	}
-	return fetchPage(q, page, func(q *gorm.DB) *gorm.DB {
-		if beyond != nil {
-			// SQLite begins at a place in an index of an expression for a comparison of that alone, not of a row.
-			q = q.Where(o.sql+" "+comparison+"= ? AND ("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", beyond...)
-		}
+	q = q.Session(&gorm.Session{}) // two statements begin with it
+	after := q
+	if beyond != nil {
+		// SQLite begins at a place in an index of an expression for a comparison of that alone, not of a row.
+		after = q.Where(o.sql+" "+comparison+"= ? AND ("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", beyond...)
+	}
+	order := func(q *gorm.DB) *gorm.DB {
 		return q.Clauses(clause.OrderBy{Expression: clause.Expr{
 			SQL:  o.sql + direction + ", " + idColumn + direction,
 			Vars: o.vars,
 		}})
-	}, func(row T) string { return o.cursor(row, id(row)) })
+	}
+	return fetchPage(q, after, page, order, func(row T) string { return o.cursor(row, id(row)) })
 }
 
 // sortCursor says where a page ends: the last row's value in the order, and its id.
@@ -178,14 +181,13 @@ func (o order[T]) readCursor(cursor string) (value any, id string, err error) {
 	return c.Text, c.ID, nil
 }
 
-// containing narrows q to rows of which one of the columns contains the text, in any case of
-// ASCII letters; an empty text does not narrow it.
-func (t *Tx) containing(q *gorm.DB, text string, columns ...string) *gorm.DB {
-	if text == "" {
-		return q
+// searching narrows a page to rows of which one of the columns contains its text, in any case of
+// ASCII letters. One page looks at SearchWindow rows.
+func (t *Tx) searching(page Page, columns ...string) Page {
+	if page.Text != "" {
+		page.match = []condition{t.contains(page.Text, columns...)}
 	}
-	c := t.contains(text, columns...)
-	return q.Where("("+c.sql+")", c.vars...)
+	return page
 }
 
 // contains is the condition that one of the columns contains the text, in any case of ASCII letters.

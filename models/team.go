@@ -152,7 +152,7 @@ func (t *Tx) MembersOf(teamID string, page Page) (List[Member], error) {
 		Select("memberships.*", "accounts.name", "accounts.email").
 		Joins("JOIN accounts ON accounts.id = memberships.account_id").
 		Where("team_id = ?", teamID)
-	q = t.containing(q, page.Text, "accounts.email", "accounts.name")
+	q = filtered(q, t.searching(page, "accounts.email", "accounts.name").match) // a team has few
 	id := func(row Member) string { return row.AccountID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "account_id", id)
@@ -198,7 +198,7 @@ func (t *Tx) InvitationByID(id string) (Invitation, error) {
 // OpenInvitations lists a team's invitations that can be accepted at now by id.
 func (t *Tx) OpenInvitations(teamID string, page Page, now time.Time) (List[Invitation], error) {
 	q := t.db.Where("team_id = ? AND used_at IS NULL AND expires_at > ?", teamID, now)
-	q = t.containing(q, page.Text, "email")
+	page = t.searching(page, "email")
 	id := func(row Invitation) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)

@@ -71,7 +71,7 @@ func (t *Tx) TenantsOfProjects(projectIDs []string) (map[string][]Tenant, error)
 func (t *Tx) TenantsServed(projectID string, page Page) (List[Tenant], error) {
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
 	q := t.db.Where("(project_id = ? OR id IN (?))", projectID, attached)
-	q = t.containing(q, page.Text, "name", "display_name")
+	page = t.searching(page, "name", "display_name")
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "name", func(row Tenant) string { return row.Name })
 	}
@@ -223,7 +223,7 @@ func (t *Tx) TenantsOfTeams(teamIDs []string, page Page) (List[Tenant], error) {
 	const listed = "(SELECT * FROM tenants WHERE team_id IN ? UNION ALL SELECT tenants.* FROM projects " +
 		"JOIN tenants ON tenants.project_id = projects.id WHERE projects.team_id IN ?) AS tenants"
 	q := t.db.Table(listed, teamIDs, teamIDs)
-	q = t.containing(q, page.Text, "name", "display_name")
+	page = t.searching(page, "name", "display_name")
 	id := func(row Tenant) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)

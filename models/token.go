@@ -56,7 +56,8 @@ func (t *Tx) AccessTokenByID(id string) (AccessToken, error) {
 // AccessTokensOf lists the tokens of an account that have not expired at now,
 // newest first. Its pages can be sorted and searched by name.
 func (t *Tx) AccessTokensOf(accountID string, page Page, now time.Time) (List[AccessToken], error) {
-	q := t.containing(t.db.Where("account_id = ? AND expires_at > ?", accountID, now), page.Text, "name")
+	q := t.db.Where("account_id = ? AND expires_at > ?", accountID, now)
+	page = t.searching(page, "name")
 	id := func(row AccessToken) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return newestFirst(q, page, id)

@@ -42,7 +42,8 @@ func (t *Tx) groupsOf(tenantID string, f GroupFilter) *gorm.DB {
 
 // UserGroupsOf lists a tenant's groups by name.
 func (t *Tx) UserGroupsOf(tenantID string, page Page) (List[UserGroup], error) {
-	q := t.containing(t.groupsOf(tenantID, GroupFilter{}), page.Text, "name", "display_name")
+	q := t.groupsOf(tenantID, GroupFilter{})
+	page = t.searching(page, "name", "display_name")
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "name", func(row UserGroup) string { return row.Name })
 	}
@@ -108,7 +109,8 @@ func (t *Tx) MembersOfGroup(groupID string, page Page) (List[MemberRow], error) 
 		Select("group_members.*, end_users.email, end_users.name, end_users.state").
 		Joins("JOIN end_users ON end_users.id = group_members.user_id").
 		Where("group_id = ?", groupID)
-	q = t.containing(q, page.Text, "end_users.email", "end_users.name")
+	page = t.searching(page, "end_users.email", "end_users.name")
+	page.of = "end_users"
 	id := func(row MemberRow) string { return row.UserID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "user_id", id)

@@ -56,7 +56,8 @@ func (t *Tx) WebhooksOf(teamID string) ([]Webhook, error) {
 
 // WebhooksOfTeams lists the webhooks of the teams, newest first; those in one state unless it is empty.
 func (t *Tx) WebhooksOfTeams(teamIDs []string, state string, page Page) (List[Webhook], error) {
-	q := t.containing(t.db.Where("team_id IN ?", teamIDs), page.Text, "url", "description")
+	q := t.db.Where("team_id IN ?", teamIDs)
+	page = t.searching(page, "url", "description")
 	switch state {
 	case contract.WebhookOn:
 		q = q.Where("enabled AND failing_since IS NULL")

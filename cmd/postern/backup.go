@@ -54,6 +54,7 @@ a backup.`,
 			if err != nil {
 				return err
 			}
+			t.giveWay()
 			return backup(c.Context(), t, settings, seal, f)
 		},
 	}
@@ -103,6 +104,7 @@ func backup(ctx context.Context, t terminal, c config.Config, seal backups.Seal,
 		if isTerminal(t.out) {
 			return usageError{"the backup is not text: send standard output to a file or a program"}
 		}
+		sweep(t.err, "")
 		out := bufio.NewWriter(t.out)
 		m, err := made(out, "")
 		if err == nil {
@@ -115,7 +117,7 @@ func backup(ctx context.Context, t terminal, c config.Config, seal backups.Seal,
 		return err
 	}
 	file := cmp.Or(f.file, "postern-"+time.Now().UTC().Format("20060102T150405Z")+".age")
-	if err := canSave(file, f.force); err != nil {
+	if err := canSave(t.err, file, f.force); err != nil {
 		return err
 	}
 	var m backups.Manifest
@@ -167,6 +169,7 @@ Keys that were revoked after the backup work again until they are revoked again.
 			if err != nil {
 				return err
 			}
+			t.giveWay()
 			return restore(c.Context(), t, settings, opener, args[0], f.check)
 		},
 	}
@@ -211,6 +214,8 @@ func (f restoreFlags) opener(t terminal, archive string) (backups.Opener, error)
 func restore(
 	ctx context.Context, t terminal, c config.Config, opener backups.Opener, path string, check bool,
 ) error {
+	sweep(t.err, "") // of commands with --check
+	sweep(t.err, c.DataDir)
 	archive := t.in
 	if path != "-" {
 		file, err := os.Open(path)

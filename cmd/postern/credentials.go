@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"postern/platform/fault"
+	"postern/platform/scratch"
 )
 
 // workspace is a project whose workspace key is kept. An unclaimed workspace has no
@@ -36,7 +38,10 @@ type login struct {
 // credentials is a file of workspace keys and logins by server address. A key is removed when
 // its server reports that the workspace was claimed. A refused key is kept, because the
 // refusing server may be the wrong one.
-type credentials struct{ path string }
+type credentials struct {
+	path string
+	told io.Writer // that an interrupted command has left something
+}
 
 // credentialsFile is where this user's keys are kept: in POSTERN_CONFIG_DIR, or
 // in a folder of the user's configuration directory.
@@ -50,7 +55,7 @@ func credentialsFile(t terminal) (credentials, error) {
 		}
 		dir = filepath.Join(base, "postern")
 	}
-	return credentials{path: filepath.Join(dir, "credentials.json")}, nil
+	return credentials{path: filepath.Join(dir, "credentials.json"), told: t.err}, nil
 }
 
 type credentialsContent struct {
@@ -165,11 +170,7 @@ func (c credentials) prepare() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return err
 	}
-	probe, err := os.CreateTemp(filepath.Dir(c.path), "credentials.*.part")
-	if err != nil {
-		return err
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return canCreate(c.told, filepath.Dir(c.path))
 }
 
 func (c credentials) write(content credentialsContent) error {
@@ -183,25 +184,39 @@ func (c credentials) write(content credentialsContent) error {
 	})
 }
 
-// writeFile writes a file, mode 0600, atomically.
-func writeFile(path string, fill func(*os.File) error) (err error) {
-	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+// canCreate checks that files can be created in a directory, and removes what interrupted commands left there.
+func canCreate(told io.Writer, dir string) error {
+	sweep(told, dir)
+	probe, err := scratch.File(dir)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = part.Close()           // may be closed already
-			_ = os.Remove(part.Name()) // fails after a successful rename
-		}
-	}()
+	scratch.Discard(probe)
+	return nil
+}
+
+// sweep removes what interrupted commands left in a directory, "" for the one of temporary files, and says so.
+func sweep(told io.Writer, dir string) {
+	removed, err := scratch.Sweep(dir)
+	for _, path := range removed {
+		fmt.Fprintf(told, "Removed %s, which an interrupted command left behind.\n", printable(path))
+	}
+	if err != nil {
+		fmt.Fprintf(told, "Cannot remove what an interrupted command left behind: %v\n", err)
+	}
+}
+
+// writeFile writes a file, mode 0600, atomically.
+func writeFile(path string, fill func(*os.File) error) error {
+	part, err := scratch.File(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
 	if err := fill(part); err != nil {
+		scratch.Discard(part)
 		return err
 	}
-	if err := errors.Join(part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), path)
+	return scratch.Place(part, path)
 }
 
 func noCredential(server string) error {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"postern/app"
 	"postern/client"
 	"postern/platform/config"
+	"postern/platform/scratch"
 )
 
 func newDemo(t terminal) *cobra.Command {
@@ -29,11 +29,12 @@ proxy in front of it, call it without and with a key, export the project as a zi
 and verify the zip. Everything is removed afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			dir, err := os.MkdirTemp("", "postern-demo-")
+			sweep(t.err, "")
+			dir, remove, err := scratch.Dir("")
 			if err != nil {
 				return fmt.Errorf("cannot create a temporary directory: %w", err)
 			}
-			return errors.Join(demonstrate(c.Context(), t, dir), os.RemoveAll(dir))
+			return errors.Join(demonstrate(c.Context(), t, dir), remove())
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -144,7 +145,7 @@ func export(
 ) error {
 	if f.file != "" {
 		// Checked before an export is queued and waited for.
-		if err := canSave(f.file, f.force); err != nil {
+		if err := canSave(t.err, f.file, f.force); err != nil {
 			return err
 		}
 	}
@@ -161,7 +162,7 @@ func export(
 			return errors.New("the server's name for this project cannot name a file: choose one with --output")
 		}
 		f.file = p.Name + "-" + map[string]string{"gateway": "kong", "data": "data"}[in.Format] + ".zip"
-		if err := canSave(f.file, f.force); err != nil {
+		if err := canSave(t.err, f.file, f.force); err != nil {
 			return err
 		}
 	}
@@ -188,8 +189,8 @@ func export(
 	return printExported(t, f.file, e, lines)
 }
 
-// canSave checks that the zip can be written to its path.
-func canSave(file string, force bool) error {
+// canSave checks that a file can be written to its path.
+func canSave(told io.Writer, file string, force bool) error {
 	info, err := os.Stat(file)
 	switch {
 	case err == nil && info.IsDir():
@@ -199,11 +200,10 @@ func canSave(file string, force bool) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("cannot write there: %w", err)
 	}
-	probe, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part")
-	if err != nil {
+	if err := canCreate(told, filepath.Dir(file)); err != nil {
 		return fmt.Errorf("cannot write %s (%w): name another file with -o", file, errors.Unwrap(err))
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return nil
 }
 
 func save(ctx context.Context, by caller, e client.Export, file string) error {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"postern/app"
+	"postern/platform/nice"
 )
 
 func main() {
@@ -18,6 +19,7 @@ func main() {
 		out:     os.Stdout,
 		err:     os.Stderr,
 		environ: os.Environ(),
+		lower:   nice.Lower,
 	}))
 }
 

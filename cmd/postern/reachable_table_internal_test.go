@@ -229,6 +229,7 @@ var reachable = []struct{ operation, command, page string }{
 // localCommands need no operation: they act on this machine, or put several operations together.
 var localCommands = map[string]string{
 	"serve":                 "runs the server",
+	"build-export":          "is started by the server",
 	"migrate":               "changes the database",
 	"backup":                "reads the database",
 	"restore":               "writes the database",

@@ -20,6 +20,15 @@ type terminal struct {
 	out     io.Writer
 	err     io.Writer
 	environ []string
+	lower   func() error // gives this process the lowest priority; nil: tests keep theirs
+}
+
+// giveWay leaves the processors to a server on this machine. Where the priority cannot be lowered, the
+// command takes its share.
+func (t terminal) giveWay() {
+	if t.lower != nil {
+		_ = t.lower()
+	}
 }
 
 // The exit codes of every command.
@@ -86,6 +95,7 @@ func newRoot(t terminal) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newServe(t),
+		newBuildExport(t),
 		newMigrate(t),
 		newBackup(t),
 		newRestore(t),

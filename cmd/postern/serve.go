@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +36,7 @@ makes a process a control plane, a gateway or a worker alone.`,
 			for _, name := range config.Unknown(t.environ) {
 				log.Warn("an unknown setting is ignored", "variable", name)
 			}
-			server, err := app.New(c.Context(), settings, version(), log)
+			server, err := app.New(c.Context(), settings, version(), log, app.WithBulk(exportCommand))
 			if err != nil {
 				return err
 			}
@@ -64,4 +67,25 @@ func announce(t terminal, server *app.App) {
 		fmt.Fprintf(t.out, "\n  Open this link to create the first account; it works once:\n  %s\n", server.FirstLink)
 	}
 	fmt.Fprintf(t.out, "\nStop with Ctrl-C; press it twice to stop without waiting for calls under way.\n")
+}
+
+// exportCommand runs this program again, to write an export. On Linux that is the program of this process
+// even if its file was replaced meanwhile.
+func exportCommand(ctx context.Context) *exec.Cmd {
+	path := "/proc/self/exe"
+	if _, err := os.Stat(path); err != nil {
+		path, _ = os.Executable() // "" cannot be started, which says why
+	}
+	return exec.CommandContext(ctx, path, "build-export")
+}
+
+// newBuildExport is the process that exportCommand starts.
+func newBuildExport(t terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:    "build-export",
+		Short:  "Write an export for a server, which starts this itself",
+		Hidden: true,
+		Args:   exactly(),
+		RunE:   func(c *cobra.Command, _ []string) error { return app.BuildExport(c.Context(), t.in, t.out) },
+	}
 }

@@ -47,7 +47,7 @@ type requesterOutput struct {
 }
 
 type exportProgress struct {
-	Part      string `json:"part"`
+	Part      string `json:"part" doc:"What is being written, or what the export waits for"`
 	RowsDone  int64  `json:"rows_done"`
 	RowsTotal int64  `json:"rows_total"`
 }

@@ -206,6 +206,8 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 
 func partText(e rules.Export) string {
 	switch {
+	case e.Part == rules.WaitingForStore:
+		return "Waiting for the store of exports, which does not answer"
 	case e.State == rules.Queued:
 		return "Starts in a moment"
 	case e.Part == "":

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"postern/core/filelimits"
 	"postern/core/policy"
 	"postern/platform/fault"
+	"postern/platform/scratch"
 )
 
 // Bounds on uploaded zips, besides their size.
@@ -160,11 +160,11 @@ func (s *Site) Receive(w http.ResponseWriter, r *http.Request, body io.Reader) (
 }
 
 func (s *Site) receive(w http.ResponseWriter, body io.Reader, count func(int64) error) (*Upload, error) {
-	folder := filepath.Join(s.Config.DataDir, "uploads")
+	folder := s.Config.UploadDir()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("web: make the folder of uploads: %w", err)
 	}
-	file, err := os.CreateTemp(folder, "*.zip")
+	file, err := scratch.File(folder)
 	if err != nil {
 		return nil, fmt.Errorf("web: begin an upload: %w", err)
 	}

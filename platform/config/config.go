@@ -122,6 +122,9 @@ func (c Config) SecretsKeyFile() string { return filepath.Join(c.DataDir, "secre
 // start without the database.
 func (c Config) StateFile() string { return filepath.Join(c.DataDir, "gateway.state") }
 
+// UploadDir returns the directory of zips while they are imported.
+func (c Config) UploadDir() string { return filepath.Join(c.DataDir, "uploads") }
+
 // ExportDir returns the directory of finished exports, if they are not in a bucket.
 func (c Config) ExportDir() string {
 	if c.Blob.Dir != "" {

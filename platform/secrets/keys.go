@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
@@ -18,6 +19,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 	"github.com/tink-crypto/tink-go/v2/secretdata"
 	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"postern/platform/scratch"
 )
 
 // KeySize is the length of a key-encryption key in bytes.
@@ -183,18 +186,17 @@ func KeyFile(path string) (Secret, error) {
 
 // writeOnce creates a file that only its owner can read, atomically, and leaves an
 // existing file unchanged: a link, unlike a rename, does not replace.
-func writeOnce(path, content string) (err error) {
-	draft := path + "." + rand.Text()
-	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func writeOnce(path, content string) error {
+	draft, err := scratch.File(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(draft)) }()
-	_, err = f.WriteString(content)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer scratch.Discard(draft)
+	_, err = draft.WriteString(content)
+	if err := errors.Join(err, draft.Sync()); err != nil {
 		return err
 	}
-	if err := os.Link(draft, path); !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(draft.Name(), path); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

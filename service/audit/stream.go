@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/scratch"
 )
 
 const (
@@ -174,16 +175,17 @@ func (s *Stream) write(position map[string]Head) error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(s.Position), filepath.Base(s.Position)+".*.part")
+	part, err := scratch.File(filepath.Dir(s.Position))
 	if err != nil {
 		return fmt.Errorf("audit: keep the position of the stream: %w", err)
 	}
-	_, err = part.Write(text)
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		err = os.Rename(part.Name(), s.Position)
+	if _, err = part.Write(text); err != nil {
+		scratch.Discard(part)
+	} else {
+		err = scratch.Place(part, s.Position)
 	}
 	if err != nil {
-		return fmt.Errorf("audit: keep the position of the stream: %w", errors.Join(err, os.Remove(part.Name())))
+		return fmt.Errorf("audit: keep the position of the stream: %w", err)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ const (
 
 	silentFor   = time.Minute      // after which a connection that brings nothing counts as broken
 	storeWithin = time.Minute      // for requests that move no content
+	downloadIn  = 10 * time.Second // for the first byte of a download, and for each next one
 	discardIn   = 10 * time.Second // for those under way of a discarded draft, and for its removal
 )
 
@@ -41,6 +42,7 @@ const (
 // is not checked as those of customers are.
 type Bucket struct {
 	name, prefix string
+	patience     time.Duration // of downloads
 	client       *s3.Client
 	blobs        *blob.Bucket
 	closeIdle    func()
@@ -72,7 +74,7 @@ func OpenBucket(ctx context.Context, c config.Bucket) (*Bucket, error) {
 	case loaded.Region == "":
 		return nil, errors.New("it has no region: add ?region=REGION or set AWS_REGION")
 	}
-	b := &Bucket{name: c.Name, prefix: c.Prefix, closeIdle: func() {}}
+	b := &Bucket{name: c.Name, prefix: c.Prefix, patience: downloadIn, closeIdle: func() {}}
 	if client, ok := loaded.HTTPClient.(*awshttp.BuildableClient); ok {
 		frozen := client.Freeze()
 		loaded.HTTPClient = frozen
@@ -143,17 +145,14 @@ func (b *Bucket) Create(ctx context.Context, a Attempt) (Draft, error) {
 
 // Open implements Store.
 func (b *Bucket) Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error) {
-	key := b.prefix + a.name()
-	within, stop := context.WithTimeout(ctx, storeWithin)
-	defer stop()
-	about, err := b.blobs.Attributes(within, key)
+	o, err := b.open(ctx, b.prefix+a.name())
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
 		return nil, down(err)
 	}
-	return &object{ctx: ctx, blobs: b.blobs, key: key, size: about.Size}, nil
+	return o, nil
 }
 
 // Remove implements Store. Of a draft that is being written, a part may arrive after its

@@ -226,7 +226,7 @@ func TestReplicasShareABucket(t *testing.T) {
 	})
 }
 
-// While the bucket does not answer, downloads are refused with a reason and attempts fail.
+// While the bucket does not answer, downloads are refused with a reason and exports wait.
 // They succeed once it answers.
 func TestBucketDown(t *testing.T) {
 	versitygw.SetEnviron(t)
@@ -244,14 +244,23 @@ func TestBucketDown(t *testing.T) {
 			fault.RetryAfter(err) == 0 {
 			t.Errorf("download: %v", err)
 		}
-		if err := w.Build(t.Context(), waiting.ID, false); !errors.Is(err, exports.ErrStoreDown) {
-			t.Errorf("an attempt: %v", err)
+		for _, final := range []bool{false, true} {
+			err := w.Build(t.Context(), waiting.ID, final)
+			if !errors.Is(err, exports.ErrStoreDown) || fault.RetryAfter(err) == 0 {
+				t.Errorf("an attempt, final %v: %v", final, err)
+			}
+			if e := w.get(t, waiting.ID); e.State != exports.Queued || e.Part != exports.WaitingForStore {
+				t.Errorf("after it, the export is %s, %q", e.State, e.Part)
+			}
 		}
-		if err := w.Build(t.Context(), last.ID, true); !errors.Is(err, exports.ErrStoreDown) {
-			t.Errorf("the last attempt: %v", err)
+		impatient := *w.Service
+		impatient.TTL = -time.Second // since the request
+		if err := impatient.Build(t.Context(), last.ID, false); !errors.Is(err, exports.ErrStoreDown) ||
+			fault.RetryAfter(err) != 0 {
+			t.Errorf("an attempt of an export that has waited for long: %v", err)
 		}
 		if e := w.get(t, last.ID); e.State != exports.Failed || !strings.Contains(e.Problem, "store of exports") {
-			t.Errorf("after the last attempt: %s, %q", e.State, e.Problem)
+			t.Errorf("that export is %s, %q", e.State, e.Problem)
 		}
 		server.Up()
 		if err := w.Build(t.Context(), waiting.ID, false); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -20,9 +21,19 @@ const (
 	reportEvery = time.Second
 )
 
+// WaitingForStore is the part of an export that waits for a store that does not answer.
+const WaitingForStore = "waiting for the store of exports"
+
+// storeAgain is the pause before an export tries such a store again.
+const storeAgain = 15 * time.Second
+
 // Build builds an export, unless it is finished or another worker has its lease. It can be
 // stopped at any point and called again. On an error the export stays unfinished for
 // another attempt. It is marked failed if final is set, or if every attempt would fail.
+//
+// While the store does not answer, the export is queued again, and the error says when to
+// call Build again (fault.RetryAfter), whether final is set or not. An export that has waited
+// for TTL fails.
 func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	lease := models.NewID("lse")
 	now := models.Now()
@@ -42,16 +53,38 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("exports: build %s: %w", id, err)
+	return s.undone(ctx, row, fmt.Errorf("exports: build %s: %w", id, err), final)
+}
+
+// undone decides what becomes of an export after a failed attempt, and returns what Build does.
+func (s *Service) undone(ctx context.Context, row models.Export, err error, final bool) error {
 	// The attempt may have ended because the job's context has.
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
 	invalid := fault.KindOf(err) == fault.Invalid
-	if ctx.Err() == nil && (final || invalid) {
-		s.Log.ErrorContext(ctx, "an export failed", "export", id, "error", err)
+	down := errors.Is(err, ErrStoreDown)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, errLeaseLost):
+	case down && models.Now().Before(row.CreatedAt.Add(s.TTL)):
+		return s.wait(after, row, err)
+	case down || final || invalid:
+		s.Log.ErrorContext(ctx, "an export failed", "export", row.ID, "error", err)
 		return errors.Join(s.abandon(after, row, err), ignoreIf(invalid, err))
 	}
 	return errors.Join(err, s.release(after, row))
+}
+
+// wait queues an export again that the store kept from being built.
+func (s *Service) wait(ctx context.Context, row models.Export, cause error) error {
+	if row.Part != WaitingForStore {
+		s.Log.WarnContext(ctx, "an export waits for its store, which does not answer", "export", row.ID, "error", cause)
+	}
+	row.State, row.Part, row.RowsDone, row.RowsTotal = Queued, WaitingForStore, 0, 0
+	if err := s.release(ctx, row); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer.").
+		After(storeAgain).Because(cause)
 }
 
 // abandon marks an export failed, and then removes its files. While it is not marked, the
@@ -78,13 +111,9 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", failure, debug.Stack())
 		}
 	}()
-	sign, err := s.signer(ctx)
-	if err != nil {
-		return err
-	}
 	report := s.startReporting(ctx, row)
 	defer func() { _ = report.stop() }() // also after a panic
-	result, draft, err := s.draw(report.ctx, &row, sign, report.note)
+	result, draft, err := s.draw(report.ctx, &row, report.note)
 	if lost := report.stop(); lost != nil {
 		err = lost
 	}
@@ -101,10 +130,7 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 // draw writes the zip into the store, and sets the key of a file with secrets. After an
 // error there is no file.
 func (s *Service) draw(
-	ctx context.Context,
-	row *models.Export,
-	sign func([]byte) ([]byte, error),
-	progress func(string, int64, int64),
+	ctx context.Context, row *models.Export, progress Progress,
 ) (result bundle.Result, draft Draft, err error) {
 	draft, err = s.Store.Create(ctx, attemptOf(*row))
 	if err != nil {
@@ -123,15 +149,53 @@ func (s *Service) draw(
 		}
 		draft, row.FileKey = encrypted, key
 	}
-	err = s.DB.Consistent(ctx, func(tx *models.Tx) (err error) {
-		result, err = s.write(ctx, tx, *row, draft, sign, progress)
-		return err
-	})
-	if err == nil {
+	write := s.Write
+	if bulky, err := s.bulky(ctx, *row); err != nil {
+		return result, nil, err
+	} else if bulky {
+		write = s.Elsewhere
+	}
+	if result, err = write(ctx, *row, draft, progress); err == nil {
 		err = draft.Commit()
 	}
 	whole = err == nil
 	return result, draft, err
+}
+
+// Progress is told of each part that is written, with the rows of it that are done and how
+// many there are.
+type Progress func(part string, done, total int64)
+
+// Write writes the zip of an export from the state at one moment.
+func (s *Service) Write(
+	ctx context.Context, row models.Export, to io.Writer, progress Progress,
+) (result bundle.Result, err error) {
+	sign, err := s.signer(ctx)
+	if err != nil {
+		return result, err
+	}
+	err = s.DB.Consistent(ctx, func(tx *models.Tx) (err error) {
+		result, err = s.write(ctx, tx, row, to, sign, progress)
+		return err
+	})
+	return result, err
+}
+
+// bulkyFrom is the number of keys, users or relations from which on an export is built
+// elsewhere. What has fewer is written in the time that another process needs to start.
+const bulkyFrom = 2000
+
+// bulky reports whether an export is built elsewhere. It creates the key that signs exports
+// then: only this process writes to the database.
+func (s *Service) bulky(ctx context.Context, row models.Export) (bool, error) {
+	if s.Elsewhere == nil {
+		return false, nil
+	}
+	bulky, err := s.DB.Read(ctx).ProjectHasMore(row.ProjectID, bulkyFrom)
+	if err == nil && bulky && s.Vault != nil {
+		_, err = s.exportKeys(ctx)
+	}
+	return bulky, err
 }
 
 func attemptOf(row models.Export) Attempt { return Attempt{Export: row.ID, Lease: row.LeaseID} }
@@ -224,7 +288,7 @@ type reporter struct {
 
 func (s *Service) startReporting(ctx context.Context, row models.Export) *reporter {
 	r := &reporter{done: make(chan struct{})}
-	r.now.Store(&progress{})
+	r.now.Store(&progress{part: row.Part}) // what it waited for, until it has that
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	go func() {
 		defer close(r.done)

@@ -150,7 +150,27 @@ func (s *Service) opened(
 	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return access.Record(tx, p, entry) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("exports: record the download of %s: %w", row.ID, err), content.Close())
 	}
-	return content, nil
+	broken := func(err error) {
+		if ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "a download of an export broke off", "export", row.ID, "error", err)
+		}
+	}
+	return &told{content, broken}, nil
+}
+
+// told reads a file and passes on what ended it early: an answer that has begun cannot say it.
+type told struct {
+	io.ReadSeekCloser
+
+	broken func(error)
+}
+
+func (t *told) Read(p []byte) (int, error) {
+	n, err := t.ReadSeekCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.broken(err)
+	}
+	return n, err
 }
 
 // explain turns an error of a store into what a caller may see of it, and leaves other errors

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -51,6 +52,9 @@ type Service struct {
 	Log       *slog.Logger
 	Events    Events     // nil: no events
 	Followers *Followers // of Follow
+	// Elsewhere does what Write does, in a way that leaves the processors to calls, for exports of
+	// many rows; nil: Write does it.
+	Elsewhere func(context.Context, models.Export, io.Writer, Progress) (bundle.Result, error)
 }
 
 // Events emits an event of a team in the caller's transaction.

@@ -3,6 +3,7 @@ package exports
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 
 	"postern/bundle"
@@ -18,9 +19,9 @@ func (s *Service) write(
 	ctx context.Context,
 	tx *models.Tx,
 	row models.Export,
-	draft Draft,
+	to io.Writer,
 	sign func([]byte) ([]byte, error),
-	progress func(string, int64, int64),
+	progress Progress,
 ) (bundle.Result, error) {
 	in, err := s.input(tx, row)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Service) write(
 		return kept(rows, "users of "+t.ID, userRows, readUsers(ctx, t))
 	}
 	in.Sign, in.Progress = sign, progress
-	return bundle.Write(ctx, draft, in)
+	return bundle.Write(ctx, to, in)
 }
 
 // rowsOf counts the keys and users of a project.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"time"
 
 	"gocloud.dev/blob"
@@ -91,63 +90,58 @@ func (d *bucketDraft) Discard() {
 	_ = d.bucket.remove(ctx, d.key)
 }
 
-// object reads a file of a bucket, from where it was last moved to. It connects at the first
-// Read, so that moving to the end, which is how http.ServeContent learns the size, is free.
-// ctx belongs to the request that reads.
+// errSilent ends a request of a download that brings nothing.
+var errSilent = errors.New("nothing arrived in time")
+
+// object reads a file of a bucket. Its request ends if nothing arrives for patience.
 type object struct {
-	ctx   context.Context
-	blobs *blob.Bucket
-	key   string
-	size  int64
-	at    int64
-	body  io.ReadCloser // that continues at at; nil: not connected
+	body     *blob.Reader // with the context of the request, also after a Seek
+	patience time.Duration
+	request  context.Context
+	end      context.CancelCauseFunc
+	alarm    *time.Timer
+}
+
+// open makes the first request, so that a bucket that does not answer is known before an
+// answer with the file begins. ctx belongs to the reader of the file.
+func (b *Bucket) open(ctx context.Context, key string) (*object, error) {
+	o := &object{patience: b.patience}
+	o.request, o.end = context.WithCancelCause(ctx)
+	o.alarm = time.AfterFunc(o.patience, func() { o.end(errSilent) })
+	body, err := b.blobs.NewRangeReader(o.request, key, 0, -1, nil)
+	o.alarm.Stop()
+	if err != nil {
+		defer o.end(nil)
+		return nil, o.explain(err)
+	}
+	o.body = body
+	return o, nil
+}
+
+// explain returns the error of a request, as errSilent if that has ended it.
+func (o *object) explain(err error) error {
+	if cause := context.Cause(o.request); errors.Is(cause, errSilent) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 // Read implements io.Reader.
 func (o *object) Read(p []byte) (int, error) {
-	if o.at >= o.size {
-		return 0, io.EOF
-	}
-	if o.body == nil {
-		body, err := o.blobs.NewRangeReader(o.ctx, o.key, o.at, -1, nil)
-		if err != nil {
-			return 0, down(err)
-		}
-		o.body = body
-	}
+	o.alarm.Reset(o.patience)
 	n, err := o.body.Read(p)
-	o.at += int64(n)
-	if errors.Is(err, io.EOF) && o.at < o.size {
-		err = io.ErrUnexpectedEOF
+	o.alarm.Stop()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = down(o.explain(err))
 	}
 	return n, err
 }
 
 // Seek implements io.Seeker.
-func (o *object) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += o.at
-	case io.SeekEnd:
-		offset += o.size
-	}
-	if offset < 0 {
-		return 0, fs.ErrInvalid
-	}
-	if offset == o.at {
-		return offset, nil
-	}
-	err := o.Close()
-	o.at = offset
-	return offset, err
-}
+func (o *object) Seek(offset int64, whence int) (int64, error) { return o.body.Seek(offset, whence) }
 
 // Close implements io.Closer.
 func (o *object) Close() error {
-	if o.body == nil {
-		return nil
-	}
-	err := o.body.Close()
-	o.body = nil
-	return err
+	defer o.end(nil)
+	return o.body.Close()
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"iter"
 	"os"
+
+	"postern/platform/scratch"
 )
 
 // spoolFrom is the number of rows of an export from which on they are spooled.
@@ -51,7 +53,7 @@ func newSpool(rows int64) *spool {
 
 // unnamed returns a temporary file without a name, and nil if there can be none.
 func unnamed() *os.File {
-	file, err := os.CreateTemp("", "postern-export-*")
+	file, err := scratch.File("")
 	if err != nil {
 		return nil
 	}

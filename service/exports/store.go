@@ -20,7 +20,8 @@ type Store interface {
 	// left. The caller has the export's lease. The draft ends with ctx.
 	Create(ctx context.Context, a Attempt) (Draft, error)
 	// Open opens a file after its Commit. It returns fs.ErrNotExist if there is none, and
-	// ErrStoreDown if the store does not answer.
+	// ErrStoreDown if the store does not answer. A read of the file returns that too if it
+	// brings nothing for ten seconds.
 	Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
 	// Remove removes the files of all attempts at an export, also those being written. It is
 	// not an error if there is none.
