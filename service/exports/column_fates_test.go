@@ -167,6 +167,9 @@ var columns = map[string]map[string]string{
 		"snapshot AppClient.Providers":        "client_id",
 		modified:                              "updated_at",
 	},
+	"revoked_hashes": {
+		"stays: it keeps revoked keys from coming back to this installation": "hash",
+	},
 	"revisions": {
 		"snapshot Project.Revision": "id project_id key_id relations", "snapshot Project.RevisedAt": "created_at",
 	},
