@@ -56,6 +56,12 @@ func requestOf(path string, in any) request {
 	out, params := request{values: url.Values{}}, map[string]string{}
 	from := reflect.ValueOf(in)
 	for _, m := range contract.MembersOf(from.Type()) {
+		if m.Place == contract.InBody { // which is sent as a whole
+			if body := from.FieldByName("Body"); body.Kind() != reflect.Pointer || !body.IsNil() {
+				out.body = body.Interface()
+			}
+			continue
+		}
 		switch value := from.FieldByIndex(m.Index); m.Place {
 		case contract.InPath:
 			params[m.Name] = value.String()
@@ -63,10 +69,8 @@ func requestOf(path string, in any) request {
 			if !value.IsZero() {
 				out.values.Set(m.Name, fmt.Sprint(value.Interface()))
 			}
-		case contract.InHeader:
-			out.etag = value.String() // the only one is If-Match
-		case contract.InBody: // sent as a whole
-			out.body = from.FieldByName("Body").Interface()
+		default: // If-Match is the only header
+			out.etag = value.String()
 		}
 	}
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {

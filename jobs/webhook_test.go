@@ -272,7 +272,7 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 		hook, old := f.subscribe(t, receiver.URL, webhooks.KeyFrozen, webhooks.KeyRevoked)
 		hour, none := int64(3600), int64(0)
 		rotated, err := f.hooks.Rotate(t.Context(), f.ana, contract.WebhookRotation{
-			WebhookPath: hook.Path(), Body: contract.Overlap{OverlapSeconds: &hour},
+			WebhookPath: hook.Path(), Body: &contract.Overlap{OverlapSeconds: &hour},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -288,7 +288,7 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 			}
 		}
 		last, err := f.hooks.Rotate(t.Context(), f.ana, contract.WebhookRotation{
-			WebhookPath: hook.Path(), Body: contract.Overlap{OverlapSeconds: &none},
+			WebhookPath: hook.Path(), Body: &contract.Overlap{OverlapSeconds: &none},
 		})
 		if err != nil {
 			t.Fatal(err)

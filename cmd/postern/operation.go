@@ -24,18 +24,19 @@ func operationCommand[In, Out any](
 	t terminal, as inName, op contract.Op[In, Out], show func(in In, out Out) error,
 ) *cobra.Command {
 	var in In
+	var none Out
+	_, silent := any(none).(contract.None)
 	command := requestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
 		out, err := client.Do(c.Context(), api, op, in)
 		if err != nil {
 			return err
 		}
-		if wantsJSON(c) {
+		if !silent && wantsJSON(c) {
 			return printJSON(t.out, out)
 		}
 		return show(in, out)
 	})
-	var none Out
-	if _, ok := any(none).(contract.None); !ok {
+	if !silent {
 		addJSONFlag(command)
 	}
 	return command
@@ -71,6 +72,9 @@ func requestCommand[In any](
 ) *cobra.Command {
 	words, arguments := op.Words()
 	into, members := reflect.ValueOf(in).Elem(), contract.MembersOf(reflect.TypeFor[In]())
+	if body := into.FieldByName("Body"); body.IsValid() && body.Kind() == reflect.Pointer {
+		body.Set(reflect.New(body.Type().Elem())) // for its flags
+	}
 	command := &cobra.Command{
 		Use:   strings.Join(append(words[len(words)-1:], arguments...), " "),
 		Short: op.Summary,

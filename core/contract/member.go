@@ -55,7 +55,11 @@ func members(of reflect.Type, index []int, place Place) (out []Member) {
 		case field.Anonymous:
 			out = append(out, members(field.Type, at, place)...)
 		case field.Name == "Body" && place == 0:
-			out = append(out, members(field.Type, at, InBody)...)
+			body := field.Type
+			if body.Kind() == reflect.Pointer { // it may be left out
+				body = body.Elem()
+			}
+			out = append(out, members(body, at, InBody)...)
 		default:
 			if m, ok := memberOf(field, place); ok {
 				m.Index = at

@@ -93,7 +93,7 @@ type WebhookUpdate struct {
 type WebhookRotation struct {
 	WebhookPath
 	Condition
-	Body Overlap `required:"false"`
+	Body *Overlap // nil: the default
 }
 
 // Overlap is how long an old secret and a new one hold together.

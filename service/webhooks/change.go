@@ -134,7 +134,8 @@ func (s *Service) Rotate(
 	ctx context.Context, p access.Principal, in contract.WebhookRotation,
 ) (contract.WebhookWithSecret, error) {
 	overlap := DefaultOverlap
-	if seconds := in.Body.OverlapSeconds; seconds != nil {
+	if in.Body != nil && in.Body.OverlapSeconds != nil {
+		seconds := in.Body.OverlapSeconds
 		if *seconds < 0 || *seconds > int64(maxOverlap/time.Second) {
 			return contract.WebhookWithSecret{}, fault.InvalidField("/overlap_seconds", "invalid_overlap",
 				"Give 0 to %d seconds (%d days).", maxOverlap/time.Second, maxOverlap/(24*time.Hour))

@@ -99,7 +99,7 @@ func TestDeliverAfterRotate(t *testing.T) {
 				hook, old := f.create(t)
 				seconds := int64(tt.overlap.Seconds())
 				rotated, err := f.Rotate(t.Context(), f.owner, contract.WebhookRotation{
-					WebhookPath: hook.Path(), Body: contract.Overlap{OverlapSeconds: &seconds},
+					WebhookPath: hook.Path(), Body: &contract.Overlap{OverlapSeconds: &seconds},
 				})
 				if err != nil {
 					t.Fatal(err)
