@@ -18,7 +18,7 @@ func Do[In, Out any](ctx context.Context, c *Client, op contract.Op[In, Out], in
 	if r.etag != "" {
 		c = c.IfMatch(r.etag)
 	}
-	response, err := c.send(ctx, op.Method, r.body, r.query(), r.segments) //nolint:bodyclose // decoded closes it
+	response, err := c.send(ctx, op.Method, r.body, r.query(), r.segments)
 	if err != nil {
 		return out, err
 	}

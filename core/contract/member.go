@@ -2,6 +2,7 @@ package contract
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func MembersOfBody(body reflect.Type) []Member { return members(body, nil, InBod
 func members(of reflect.Type, index []int, place Place) (out []Member) {
 	for i := range of.NumField() {
 		field := of.Field(i)
-		at := append(index[:len(index):len(index)], i)
+		at := slices.Concat(index, []int{i})
 		switch {
 		case field.Anonymous:
 			out = append(out, members(field.Type, at, place)...)

@@ -33,7 +33,9 @@ type Operation struct {
 type Op[In, Out any] struct{ Operation }
 
 // Types returns the types of the operation's requests and answers.
-func (op Op[In, Out]) Types() (in, out reflect.Type) { return reflect.TypeFor[In](), reflect.TypeFor[Out]() }
+func (op Op[In, Out]) Types() (in, out reflect.Type) {
+	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
+}
 
 // Members returns the members of the operation's requests.
 func (op Op[In, Out]) Members() []Member { return MembersOf(reflect.TypeFor[In]()) }
