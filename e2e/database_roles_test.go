@@ -347,6 +347,9 @@ var gatewayMayNot = append([]string{
 	"UPDATE revisions SET project_id = ''",
 	"DELETE FROM revisions",
 	"DELETE FROM usage_hours",
+	"DELETE FROM relation_misses WHERE day < 0",
+	"DELETE FROM shadow_refusals WHERE day < 0",
+	"DELETE FROM invalid_requests WHERE day < 0",
 	"INSERT INTO river_job (kind) VALUES ('purge')",
 }, noneMay...)
 
@@ -359,9 +362,6 @@ var gatewayMay = []string{
 	"SELECT * FROM providers, certificates, deleted_users, domains",
 	"SELECT public_key FROM acme_accounts WHERE directory = ''",
 	"SELECT id FROM login_sessions WHERE barred_until > now() AND client_id = ''",
-	"DELETE FROM relation_misses WHERE day < 0",
-	"DELETE FROM shadow_refusals WHERE day < 0",
-	"DELETE FROM invalid_requests WHERE day < 0",
 	"DELETE FROM relations WHERE project_id = ''",
 	"INSERT INTO usage_log (id, written_at, sums, payload) VALUES ('ulg_1', 0, 0, '')",
 }

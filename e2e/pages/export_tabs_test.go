@@ -13,6 +13,7 @@ import (
 
 	"postern/e2e/harness"
 	"postern/models"
+	"postern/service/exports"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -172,8 +173,8 @@ func TestExport_followedByStream(t *testing.T) {
 		t.Helper()
 		now := time.Now()
 		row := models.Export{
-			ID: id, LeaseID: "try_1", LeaseUntil: &now, Part: "tenants/default/keys/keys.jsonl",
-			RowsDone: done, RowsTotal: 9,
+			ID: id, State: exports.Building, LeaseID: "try_1", LeaseUntil: &now,
+			Part: "tenants/default/keys/keys.jsonl", RowsDone: done, RowsTotal: 9,
 		}
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
 			if _, err := tx.LeaseExport(id, row.LeaseID, now, now); err != nil {
