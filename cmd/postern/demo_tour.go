@@ -38,7 +38,7 @@ func (d *demo) tour(ctx context.Context) error {
 		}
 		fmt.Fprintln(d.out)
 	}
-	fmt.Fprintln(d.out, "All of it went as told. Your own: `postern serve`, then `postern create --target URL "+
+	fmt.Fprintln(d.out, "All steps succeeded. Your own: `postern serve`, then `postern create --target URL "+
 		"--require-key`.")
 	return nil
 }
