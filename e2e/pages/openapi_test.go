@@ -54,7 +54,7 @@ func TestOpenAPI_realServices(t *testing.T) {
 			t.Errorf("%s: %d rules, %v", name, len(proposed.Rules), err)
 			continue
 		}
-		rules := client.Rules{Mode: "shadow", Rules: proposed.Rules[:min(len(proposed.Rules), 500)]}
+		rules := client.Rules{Default: "allow", Mode: "shadow", Rules: proposed.Rules[:min(len(proposed.Rules), 500)]}
 		if _, err := api.SetRules(t.Context(), name, "1.0.0", rules); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
