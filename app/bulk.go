@@ -45,7 +45,7 @@ const (
 	endWithin = 5 * time.Second
 )
 
-// exportOrder is what the other process is told. encoding/gob writes secrets as they are.
+// exportOrder is the order for the other process. encoding/gob writes secrets in plain text.
 type exportOrder struct {
 	Config  config.Config
 	Version string
@@ -178,7 +178,7 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 // what signals mean.
 func BuildExport(ctx context.Context, in io.Reader, out io.Writer) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
-	_ = nice.Lower() // where that cannot be had, the export is no less right
+	_ = nice.Lower() // the export is still correct at normal priority
 	debug.SetMemoryLimit(bulkMemory)
 	input := bufio.NewReader(in)
 	var order exportOrder

@@ -8,7 +8,6 @@ type ListOptions struct {
 	Sort   string // such as name, or -name for the reverse
 	Text   string // that what is listed contains
 	State  string
-	Event  string // of deliveries
 	Format string // of exports
 }
 
@@ -19,7 +18,6 @@ func queryOf(options []ListOptions) url.Values {
 			"sort":   o.Sort,
 			"q":      o.Text,
 			"state":  o.State,
-			"event":  o.Event,
 			"format": o.Format,
 		} {
 			if value != "" {

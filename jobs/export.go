@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// Exports have a queue of their own, so that those that wait for a store that hangs keep
+	// Exports have their own queue, so that those that wait for a store that hangs keep
 	// no other job from running.
 	exportQueue   = "exports"
 	exportWorkers = 2 // exports that one process builds at a time

@@ -101,7 +101,7 @@ func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error)
 }
 
 // ProgressExport writes state and progress and renews the lease; false when the
-// lease was lost or the export ended meanwhile.
+// lease was lost or the export has ended.
 func (t *Tx) ProgressExport(e Export) (bool, error) {
 	res := t.db.
 		Model(&Export{}).

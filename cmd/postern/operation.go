@@ -133,7 +133,7 @@ type memberFlag struct {
 	into   reflect.Value
 }
 
-// String implements pflag.Value: members have no defaults of their own.
+// String implements pflag.Value: members have no default values here.
 func (f *memberFlag) String() string { return "" }
 
 // Type implements pflag.Value: what help calls the value.

@@ -120,7 +120,7 @@ func newRulesAdd(t terminal) *cobra.Command {
 	flags.StringVar(&one.Owner, "owner", "", "the caller owns this object, such as order:{id}")
 	flags.StringVar(&one.Remember, "remember", "", "after a 2xx answer the caller owns this object, such as "+
 		"order:{response.id}")
-	flags.StringVar(&one.Forget, "forget", "", "after a 2xx answer nobody owns this object any more")
+	flags.StringVar(&one.Forget, "forget", "", "after a 2xx answer the object no longer has an owner")
 	flags.StringVar(&one.Mode, "mode", "", "off, shadow or enforce; without it that of the list")
 	return onRules(t, command, func(_ *cobra.Command, now client.Rules, args []string) (client.Rules, error) {
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]

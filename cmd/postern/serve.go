@@ -70,7 +70,7 @@ func announce(t terminal, server *app.App) {
 }
 
 // exportCommand runs this program again, to write an export. On Linux that is the program of this process
-// even if its file was replaced meanwhile.
+// even if its file has been replaced since.
 func exportCommand(ctx context.Context) *exec.Cmd {
 	path := "/proc/self/exe"
 	if _, err := os.Stat(path); err != nil {

@@ -15,7 +15,7 @@ import (
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// Every operation has an id of its own, and its path and its command name members that requests have.
+// Ids are unique, and paths and commands name only members that the requests have.
 func TestOperations(t *testing.T) {
 	ids := map[string]bool{}
 	for _, op := range contract.Operations() {

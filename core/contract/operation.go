@@ -29,7 +29,7 @@ type Operation struct {
 }
 
 // Op is an operation whose requests are In and whose answers are Out. In has the parameters of the path and
-// the query, and a member Body for the body; Out is None where there is no answer.
+// the query, and a member Body for the body. Out is None for an operation without an answer.
 type Op[In, Out any] struct{ Operation }
 
 // Types returns the types of the operation's requests and answers.

@@ -57,7 +57,7 @@ func (d document) resolved(schema *jsonSchema) *jsonSchema {
 	return schema
 }
 
-// member is a value within the body of an operation, with the schema of its own and of the object that it is in.
+// member is a value within the body of an operation, with its schema and that of the object that contains it.
 type member struct {
 	path   []string // of names; 0 is an element of a list
 	choice []string // path of the innermost value of several forms, which is refused as a whole; nil: none

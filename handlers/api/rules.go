@@ -35,7 +35,7 @@ type ruleInput struct {
 	Mode     string   `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Without it that of the list"`
 	Owner    string   `json:"owner,omitempty" minLength:"1" doc:"The caller owns this object; names in braces are parameters of the path" example:"order:{id}"`
 	Remember string   `json:"remember,omitempty" minLength:"1" doc:"With POST or PUT: after a 2xx answer the caller owns this object; response. begins a path into the answer's JSON" example:"order:{response.id}"`
-	Forget   string   `json:"forget,omitempty" minLength:"1" doc:"With DELETE or POST: after a 2xx answer nobody owns this object any more" example:"order:{id}"`
+	Forget   string   `json:"forget,omitempty" minLength:"1" doc:"With DELETE or POST: after a 2xx answer the object no longer has an owner" example:"order:{id}"`
 }
 
 type rulesOutput struct {

@@ -19,10 +19,11 @@ type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)
 // serve adds an operation of the contract, which the rule carries out.
 func serve[In, Out any](h *Handler, api huma.API, op contract.Op[In, Out], carryOut rule[In, Out]) {
 	ask := func(ctx context.Context, in *In) (Out, error) {
-		if c, ok := any(in).(interface{ Condition() *contract.Condition }); ok {
+		request := *in // it may be asked again
+		if c, ok := any(&request).(interface{ Condition() *contract.Condition }); ok {
 			c.Condition().IfMatch = web.ParseIfMatch(c.Condition().IfMatch)
 		}
-		return carryOut(ctx, web.Principal(ctx), *in)
+		return carryOut(ctx, web.Principal(ctx), request)
 	}
 	var none Out
 	switch any(none).(type) {

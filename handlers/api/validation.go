@@ -144,7 +144,7 @@ var messages = map[string]advice{
 // emptyText is huma's message about an empty text where the schema has a minLength of 1.
 var emptyText = fmt.Sprintf(validation.MsgExpectedMinLength, 1)
 
-// expectedOneOf begins huma's message about a value that is none of the enum, which follows.
+// expectedOneOf begins huma's message about a value that isn't in the enum. The enum follows it.
 const expectedOneOf = "expected value to be one of "
 
 // prefixes has the advice for messages that continue after the prefix. The continuation

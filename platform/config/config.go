@@ -18,7 +18,7 @@ import (
 	"postern/platform/secrets"
 )
 
-// LeastStaleAfter is the least that --gateway-stale-after may be, besides 0: a few polls of the change feed.
+// LeastStaleAfter is the minimum of --gateway-stale-after, apart from 0: a few polls of the change feed.
 const LeastStaleAfter = 5 * time.Second
 
 // Config is every setting, parsed.

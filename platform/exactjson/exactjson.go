@@ -16,7 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// maxDepth is how deep values may be nested. Other readers have limits of their own: that of Kong's is 1,000.
+// maxDepth is how deep values may be nested. Other readers have other limits: Kong's is 1,000.
 const maxDepth = 100
 
 // Unmarshal decodes JSON (RFC 8259). Names are compared byte by byte, and a name that an object repeats is an error at

@@ -122,7 +122,7 @@ func findLists(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// encodesItself reports whether a type has JSON of its own.
+// encodesItself reports whether a type implements its own encoding.
 func encodesItself(t reflect.Type) bool {
 	for _, own := range []reflect.Type{
 		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler](),

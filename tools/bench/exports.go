@@ -124,7 +124,7 @@ type exported struct {
 	memory float64 // MB above what the server took before
 }
 
-// exportTimes exports so many times at once, and does something meanwhile. It returns the last export.
+// exportTimes runs so many exports at once, and something else during this time. It returns the last export.
 func exportTimes(
 	ctx context.Context, api *client.Client, server *postern, times int, meanwhile func() error,
 ) (exported, error) {

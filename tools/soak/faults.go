@@ -101,7 +101,7 @@ func (r *run) kill(ctx context.Context, replica *replica) error {
 }
 
 // heldUpFor is how long a change of the same team may take at the other replica while one is frozen: two seconds until
-// the server ends a transaction of the frozen one, and the rest for the changes that have waited meanwhile.
+// the server ends a transaction of the frozen one, and the rest for the changes that have waited until then.
 const heldUpFor = 2*time.Second + 1500*time.Millisecond
 
 // controlFrozen freezes a replica in the middle of its changes, and changes the project at the other one.
