@@ -1,8 +1,10 @@
 package handlers_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,22 +43,10 @@ var unsearched = map[string]string{
 func TestLists_all(t *testing.T) {
 	t.Parallel()
 	server := controlplane.NewServer(t, state.OpenSQLite(t))
-	document := controlplane.Call(t, server.Handler(), http.MethodGet, "/openapi.json", "", "").Body
 	missing := map[string]map[string]bool{"sort": {}, "q": {}}
-	for _, item := range document["paths"].(map[string]any) {
-		operation, _ := item.(map[string]any)["get"].(map[string]any)
-		id, _ := operation["operationId"].(string)
-		if !strings.HasPrefix(id, "list-") && !isList(document, operation) {
-			continue
-		}
-		named := map[string]bool{}
-		parameters, _ := operation["parameters"].([]any)
-		for _, p := range parameters {
-			name, _ := p.(map[string]any)["name"].(string)
-			named[name] = true
-		}
+	for id, list := range listsIn(controlplane.Call(t, server.Handler(), http.MethodGet, "/openapi.json", "", "").Body) {
 		for name := range missing {
-			if !named[name] {
+			if !slices.Contains(list.parameters, name) {
 				missing[name][id] = true
 			}
 		}
@@ -82,6 +72,73 @@ func TestLists_all(t *testing.T) {
 			t.Errorf("%s is in unsearched, but is no list or can be searched", id)
 		}
 	}
+}
+
+// TestLists_cursor sends each list of the API a cursor that is not one of its pages, and one of another order. Taken for
+// the beginning, they would repeat rows or skip them.
+func TestLists_cursor(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	has := o.NewAllObjects(t, "webhook",
+		"/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type/:group/:user")
+	if err := o.Server.Exports.Build(t.Context(), has.Path(":export"), true); err != nil { // it has a ledger then
+		t.Fatal(err)
+	}
+	parameter := regexp.MustCompile(`\{(\w+)\}`)
+	tried := 0
+	for id, list := range listsIn(o.Do(t, http.MethodGet, "/openapi.json", "", nil).Body) {
+		if !slices.Contains(list.parameters, "cursor") {
+			continue
+		}
+		tried++
+		t.Run(id, func(t *testing.T) {
+			path := has.Path(parameter.ReplaceAllString(list.path, ":$1"))
+			for _, cursor := range []string{"x", "key_1", "e30"} {
+				got := o.Do(t, http.MethodGet, path+"?cursor="+cursor, "", o.Owner)
+				if got.Status != http.StatusUnprocessableEntity || !slices.Equal(got.Pointers(), []string{"/cursor"}) {
+					t.Errorf("%s: %d %.200s, want 422 for /cursor", cursor, got.Status, got.Raw)
+				}
+			}
+		})
+	}
+	if tried < 20 {
+		t.Errorf("%d lists have cursors", tried)
+	}
+	more(t, o, has, 0)
+	first := o.Do(t, http.MethodGet, "/api/v1/projects?limit=1&sort=name", "", o.Owner).Body
+	for _, sort := range []string{"created", "-name", ""} {
+		got := o.Do(t, http.MethodGet, fmt.Sprintf("/api/v1/projects?sort=%s&cursor=%v", sort, first["next_cursor"]), "",
+			o.Owner)
+		if got.Status != http.StatusUnprocessableEntity {
+			t.Errorf("a cursor of the order by name, sorted by %q: %d %.200s", sort, got.Status, got.Raw)
+		}
+	}
+}
+
+// listed is a list of the API.
+type listed struct {
+	path       string
+	parameters []string
+}
+
+// listsIn returns the lists of /openapi.json by the id of their operation.
+func listsIn(document map[string]any) map[string]listed {
+	out := map[string]listed{}
+	for path, item := range document["paths"].(map[string]any) {
+		operation, _ := item.(map[string]any)["get"].(map[string]any)
+		id, _ := operation["operationId"].(string)
+		if !strings.HasPrefix(id, "list-") && !isList(document, operation) {
+			continue
+		}
+		of := listed{path: path}
+		parameters, _ := operation["parameters"].([]any)
+		for _, p := range parameters {
+			name, _ := p.(map[string]any)["name"].(string)
+			of.parameters = append(of.parameters, name)
+		}
+		out[id] = of
+	}
+	return out
 }
 
 // isList reports whether an operation answers with items.

@@ -100,19 +100,30 @@ func AllPages[T any](fetch func(Page) (List[T], error)) ([]T, error) {
 
 // newestFirst runs q for one page in descending order of the ids.
 func newestFirst[T any](q *gorm.DB, page Page, id func(T) string) (List[T], error) {
-	q = q.Session(&gorm.Session{}) // two statements begin with it
-	after := q
-	if page.Cursor != "" {
-		after = q.Where("id < ?", page.Cursor)
-	}
-	return fetchPage(q, after, page, by("id DESC"), id)
+	return unsorted(q, page, "id DESC", "id < ?", id)
 }
 
 // ascending runs q for one page in ascending order of a column, whose values are
 // unique and not empty.
 func ascending[T any](q *gorm.DB, page Page, column string, value func(T) string) (List[T], error) {
+	return unsorted(q, page, column, column+" > ?", value)
+}
+
+// unsorted runs q for one page in the order that a list has if none is asked for. beyond compares the unique value of
+// a row with that of the last row of the page before.
+func unsorted[T any](q *gorm.DB, page Page, order, beyond string, value func(T) string) (List[T], error) {
 	q = q.Session(&gorm.Session{}) // two statements begin with it
-	return fetchPage(q, q.Where(column+" > ?", page.Cursor), page, by(column), value)
+	after := q
+	if page.Cursor != "" {
+		last, err := readCursor(page.Cursor, page.Sort)
+		if err != nil {
+			return List[T]{}, err
+		}
+		after = q.Where(beyond, last.ID)
+	}
+	return fetchPage(q, after, page, by(order), func(row T) string {
+		return position{ID: value(row), Order: page.Sort}.cursor()
+	})
 }
 
 // fetchPage reads a page of q. after are its rows after the page's cursor.

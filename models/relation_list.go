@@ -1,17 +1,12 @@
 package models
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"gorm.io/gorm"
 
 	"postern/migrations"
-	"postern/platform/fault"
 )
 
 // relationOrders are the columns of each order. All end with those that tell the relations of a project apart.
@@ -50,7 +45,7 @@ func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Re
 	}
 	all := w
 	if page.Cursor != "" {
-		last, err := readRelationCursor(page.Cursor, page.Sort.By)
+		last, err := readRelationCursor(page.Cursor, page.Sort)
 		if err != nil {
 			return List[Relation]{}, err
 		}
@@ -58,8 +53,7 @@ func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Re
 		w.rows = w.rows.Session(&gorm.Session{}).
 			Where("("+strings.Join(columns, ", ")+") "+comparison+" ("+marks+")", last.values(columns)...)
 	}
-	cursor := func(row Relation) string { return relationCursor(row, page.Sort.By) }
-	return listWindow(w, all, page, cursor)
+	return listWindow(w, all, page, func(row Relation) string { return relationCursor(row, page.Sort) })
 }
 
 // ownsFew reports whether the relations of a user are read by the index of users and sorted. Without being told, SQLite
@@ -87,35 +81,22 @@ func (r Relation) values(columns []string) (out []any) {
 	return out
 }
 
-// relationCursor has the values that the orders are by, and the name of the order unless it is the usual one.
-func relationCursor(row Relation, order string) string {
-	fields := []string{row.TenantID, row.Object, row.Relation, row.User}
-	if order != "" {
-		fields = append(fields, order, row.CreatedAt.UTC().Format(time.RFC3339Nano))
-	}
-	text, _ := json.Marshal(fields)
-	return base64.RawURLEncoding.EncodeToString(text)
+// relationCursor is the cursor of a page that ends with a row. A relation has no id: it is all of its names.
+func relationCursor(row Relation, order Sort) string {
+	names := []string{row.TenantID, row.Object, row.Relation, row.User}
+	return position{Order: order, Time: row.CreatedAt.UTC(), ID: strings.Join(names, "\x00")}.cursor()
 }
 
-// ErrCursor means that a cursor is none of the list.
-var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before.")
-
-func readRelationCursor(cursor, order string) (row Relation, err error) {
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	var fields []string
-	if err != nil || json.Unmarshal(text, &fields) != nil || len(fields) < 4 {
-		return row, ErrCursor
+func readRelationCursor(cursor string, order Sort) (Relation, error) {
+	last, err := readCursor(cursor, order)
+	if err != nil {
+		return Relation{}, err
 	}
-	row = Relation{TenantID: fields[0], Object: fields[1], Relation: fields[2], User: fields[3]}
-	switch rest := fields[4:]; {
-	case order == "" && len(rest) == 0:
-		return row, nil
-	case len(rest) != 2 || !slices.Contains(rest[:1], order):
-		return row, ErrCursor
-	default:
-		if row.CreatedAt, err = time.Parse(time.RFC3339Nano, rest[1]); err != nil {
-			return row, ErrCursor
-		}
-		return row, nil
+	names := strings.Split(last.ID, "\x00")
+	if len(names) != 4 {
+		return Relation{}, ErrCursor
 	}
+	return Relation{
+		TenantID: names[0], Object: names[1], Relation: names[2], User: names[3], CreatedAt: last.Time,
+	}, nil
 }

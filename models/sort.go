@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"postern/migrations"
+	"postern/platform/fault"
 )
 
 // Sort is an order of a list by one of the columns that the list offers; rows that have the
@@ -123,11 +124,12 @@ func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id
 	}
 	var beyond []any
 	if page.Cursor != "" {
-		value, last, err := o.readCursor(page.Cursor)
+		last, err := readCursor(page.Cursor, by)
 		if err != nil {
 			return List[T]{}, err
 		}
-		beyond = slices.Concat(o.vars, []any{value}, o.vars, []any{value, last})
+		value := o.valueAt(last)
+		beyond = slices.Concat(o.vars, []any{value}, o.vars, []any{value, last.ID})
 	}
 	q = q.Session(&gorm.Session{}) // two statements begin with it
 	after := q
@@ -141,44 +143,58 @@ func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id
 			Vars: o.vars,
 		}})
 	}
-	return fetchPage(q, after, page, order, func(row T) string { return o.cursor(row, id(row)) })
+	return fetchPage(q, after, page, order, func(row T) string { return o.position(row, id(row), by).cursor() })
 }
 
-// sortCursor says where a page ends: the last row's value in the order, and its id.
-type sortCursor struct {
+// position is where a page of a list ends: the order of the list, the last row's value in it, and its id. A cursor is
+// its text, which callers don't read.
+type position struct {
+	Order  Sort      `json:"order,omitzero"`
 	Text   string    `json:"text,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 	Number int64     `json:"number,omitempty"`
 	ID     string    `json:"id"`
 }
 
-func (o order[T]) cursor(row T, id string) string {
-	c := sortCursor{ID: id}
-	switch value := o.value(row).(type) {
-	case string:
-		c.Text = value
-	case time.Time:
-		c.Time = value
-	case int64:
-		c.Number = value
-	}
-	text, _ := json.Marshal(c) // neither has a value that cannot be encoded
+func (p position) cursor() string {
+	text, _ := json.Marshal(p) // nothing in it cannot be encoded
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-func (o order[T]) readCursor(cursor string) (value any, id string, err error) {
+// ErrCursor means that a cursor is not one of the list, or is one of another order.
+var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before, with the same sort.")
+
+// readCursor returns the position that is in a cursor of a list in an order.
+func readCursor(cursor string, order Sort) (p position, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	var c sortCursor
-	if err != nil || json.Unmarshal(text, &c) != nil || c.ID == "" {
-		return nil, "", ErrCursor
+	if err != nil || json.Unmarshal(text, &p) != nil || p.ID == "" || p.Order != order {
+		return position{}, ErrCursor
 	}
+	return p, nil
+}
+
+func (o order[T]) position(row T, id string, by Sort) position {
+	p := position{Order: by, ID: id}
+	switch value := o.value(row).(type) {
+	case string:
+		p.Text = value
+	case time.Time:
+		p.Time = value
+	case int64:
+		p.Number = value
+	}
+	return p
+}
+
+// valueAt is the value of the last row, as the order compares it.
+func (o order[T]) valueAt(last position) any {
 	switch o.kind {
 	case timeOrder:
-		return c.Time, c.ID, nil
+		return last.Time
 	case numberOrder:
-		return c.Number, c.ID, nil
+		return last.Number
 	}
-	return c.Text, c.ID, nil
+	return last.Text
 }
 
 // searching narrows a page to rows of which one of the columns contains its text, in any case of

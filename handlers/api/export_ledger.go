@@ -49,6 +49,9 @@ func (h *Handler) getExportLedger(ctx context.Context, in *struct {
 	lines, page := found.Lines, in.page()
 	if page.Cursor != "" {
 		at := slices.IndexFunc(lines, func(l exports.Line) bool { return l.Code == page.Cursor })
+		if at < 0 {
+			return nil, models.ErrCursor
+		}
 		lines = lines[at+1:]
 	}
 	cut := models.Cut(lines, page, func(l exports.Line) string { return l.Code })

@@ -51,6 +51,9 @@ func (s *Service) Requests(
 	if err != nil {
 		return Requests{}, fmt.Errorf("usage: requests of %s: %w", project, err)
 	}
+	if page.Cursor != "" && !isRequest(page.Cursor) {
+		return Requests{}, models.ErrCursor
+	}
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
 		return Requests{NoGateway: s.NoGateway}, nil

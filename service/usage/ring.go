@@ -286,6 +286,13 @@ func (r *ring) number(id string) (number uint64, ok bool) {
 	return number, err == nil
 }
 
+// isRequest reports whether an id is that of a request, of whatever log.
+func isRequest(id string) bool {
+	_, number, _ := strings.Cut(id, "-")
+	_, err := strconv.ParseUint(number, 10, 64)
+	return err == nil
+}
+
 // idleSince reports whether the last call is longer ago than d.
 func (r *ring) idleSince(d time.Duration, now time.Time) bool {
 	return now.UnixMilli()-r.usedAt.Load() > d.Milliseconds()
