@@ -26,7 +26,7 @@ import (
 	"postern/service/exports"
 )
 
-// Exports of many rows are written by another process of the same program. It has the lowest
+// Exports of many rows are written by another process of the same program. It has a low
 // priority, which a part of a process cannot have: goroutines share threads, and a collection of
 // garbage stops all of them. The two speak over its standard input and output; nothing secret is in its
 // arguments or its environment.
@@ -173,7 +173,7 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BuildExport writes the zip of an export to out as the order on in says, with the lowest priority. It
+// BuildExport writes the zip of an export to out as the order on in says, with a low priority. It
 // is the other process: it ends when in does, as when the server is killed, and leaves it to the server
 // what signals mean.
 func BuildExport(ctx context.Context, in io.Reader, out io.Writer) error {

@@ -20,7 +20,7 @@ type terminal struct {
 	out     io.Writer
 	err     io.Writer
 	environ []string
-	lower   func() error // gives this process the lowest priority; nil: tests keep theirs
+	lower   func() error // gives this process a low priority; nil: tests keep theirs
 }
 
 // giveWay leaves the processors to a server on this machine. Where the priority cannot be lowered, the

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Lower gives all threads of this process the lowest priority, and so those that they start. Linux has a priority for
+// Lower gives all threads of this process the low priority, and so those that they start. Linux has a priority for
 // each thread (setpriority(2)); threads may start while others are lowered, so that it goes on until none is left.
 func Lower() error {
 	for {
@@ -36,11 +36,11 @@ func Lower() error {
 // lower reports whether a thread had another priority.
 func lower(id int) (bool, error) {
 	value, err := syscall.Getpriority(syscall.PRIO_PROCESS, id)
-	if err == nil && 20-value == lowest { // as the system call returns it
+	if err == nil && 20-value == low { // as the system call returns it
 		return false, nil
 	}
 	if err == nil {
-		err = syscall.Setpriority(syscall.PRIO_PROCESS, id, lowest)
+		err = syscall.Setpriority(syscall.PRIO_PROCESS, id, low)
 	}
 	if errors.Is(err, syscall.ESRCH) { // it has ended
 		return false, nil

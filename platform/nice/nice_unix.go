@@ -4,5 +4,5 @@ package nice
 
 import "syscall"
 
-// Lower gives this process the lowest priority.
-func Lower() error { return syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowest) }
+// Lower gives this process a low priority.
+func Lower() error { return syscall.Setpriority(syscall.PRIO_PROCESS, 0, low) }

@@ -2,7 +2,7 @@ package nice
 
 import "golang.org/x/sys/windows"
 
-// Lower gives this process the priority class that runs while others are idle.
+// Lower gives this process the priority class below that of others.
 func Lower() error {
-	return windows.SetPriorityClass(windows.CurrentProcess(), windows.IDLE_PRIORITY_CLASS)
+	return windows.SetPriorityClass(windows.CurrentProcess(), windows.BELOW_NORMAL_PRIORITY_CLASS)
 }

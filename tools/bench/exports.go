@@ -69,7 +69,7 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		}
 		var during float64
 		busy, err := exportTimes(ctx, api, server, 2, func() (err error) {
-			during, err = l.slowest(ctx, calls, caller, api)
+			during, err = l.slowest(ctx, calls, caller, func() (bool, error) { return isExporting(ctx, api) })
 			return err
 		})
 		if err != nil {
@@ -87,6 +87,22 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		return err
 	}
 	print("postern verify", verified.Seconds(), "s")
+	for _, connections := range []int{1, 8} {
+		progress("importing under calls on %d connections", connections)
+		calls := callsOn(connections, caller)
+		without, err := l.slowest(ctx, calls, caller, nil)
+		if err != nil {
+			return err
+		}
+		took, during, err := l.importUnder(ctx, calls, caller, api, zipped)
+		if err != nil {
+			return err
+		}
+		print(fmt.Sprintf("rows imported under calls on %d connections", connections), rows/took.Seconds(), "rows/s")
+		print("  p99 of these calls without the import", without/1000, "ms")
+		print("  p99 of them during it", during/1000, "ms")
+		print("  ratio", during/without, "")
+	}
 	if s.kong == "" {
 		return nil
 	}
@@ -159,9 +175,46 @@ func exportTimes(
 	return out, errors.Join(err, failed, <-beside)
 }
 
-// slowest returns the median p99 of calls in µs: of five measurements, or of as many as fit
-// into the export that is running at api.
-func (l load) slowest(ctx context.Context, sc scenario, p peer, api *client.Client) (float64, error) {
+// importUnder imports a zip as another project, and returns how long that takes and the p99 of calls meanwhile in µs.
+func (l load) importUnder(
+	ctx context.Context, calls scenario, caller peer, api *client.Client, zipped string,
+) (took time.Duration, during float64, err error) {
+	zip, err := os.Open(zipped)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer zip.Close() //nolint:errcheck // it is only read
+	about, err := zip.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	done := make(chan error, 1)
+	began := time.Now()
+	go func() {
+		name := fmt.Sprintf("imported-%d", calls.connections)
+		_, err := api.Import(ctx, zip, about.Size(), client.NewImport{Name: name})
+		took = time.Since(began)
+		done <- err
+	}()
+	ended := false
+	during, err = l.slowest(ctx, calls, caller, func() (bool, error) {
+		select {
+		case err := <-done:
+			ended = true
+			return false, err
+		default:
+			return true, nil
+		}
+	})
+	if !ended {
+		err = errors.Join(err, <-done)
+	}
+	return took, during, err
+}
+
+// slowest returns the median p99 of calls in µs: of five measurements, or of as many as fit into the time in which
+// something is going on.
+func (l load) slowest(ctx context.Context, sc scenario, p peer, isGoingOn func() (bool, error)) (float64, error) {
 	var all []result
 	for {
 		r, err := l.measure(ctx, sc, p)
@@ -170,8 +223,8 @@ func (l load) slowest(ctx context.Context, sc scenario, p peer, api *client.Clie
 		}
 		all = append(all, r)
 		goOn := len(all) < 5
-		if api != nil {
-			if goOn, err = isExporting(ctx, api); err != nil {
+		if isGoingOn != nil {
+			if goOn, err = isGoingOn(); err != nil {
 				return 0, err
 			}
 		}
