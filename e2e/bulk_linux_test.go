@@ -15,7 +15,7 @@ import (
 	"postern/testkit"
 )
 
-// An export of many rows is written by a process whose threads all have the lowest priority, which is
+// An export of many rows is written by a process whose threads all have a low priority, which is
 // told no secret in its arguments or its environment, and which ends with a server that is killed.
 func TestExportsOfManyRowsLeaveTheProcessorsToCalls(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestExportsOfManyRowsLeaveTheProcessorsToCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id := childOf(server.Command.Process.Pid); id != "" && heldAtLowest(t, id) {
+			if id := childOf(server.Command.Process.Pid); id != "" && heldAtLow(t, id) {
 				return id, true
 			}
 			if e.State != "queued" && e.State != "building" {
@@ -74,12 +74,12 @@ func childOf(parent int) string {
 	return ""
 }
 
-// heldAtLowest stops a process all of whose threads have the lowest priority, and returns false for
+// heldAtLow stops a process all of whose threads have a low priority, and returns false for
 // another one, such as one that has only begun.
-func heldAtLowest(t *testing.T, id string) bool {
+func heldAtLow(t *testing.T, id string) bool {
 	threads, _ := filepath.Glob(filepath.Join("/proc", id, "task", "*"))
 	for _, thread := range threads {
-		if _, nice := statOf(thread); nice != 19 {
+		if _, nice := statOf(thread); nice != 10 {
 			return false
 		}
 	}

@@ -162,7 +162,8 @@ func (p position) cursor() string {
 }
 
 // ErrCursor means that a cursor is not one of the list, or is one of another order.
-var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor", "Use next_cursor of the page before, with the same sort.")
+var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor",
+	"Use next_cursor of the page before, with the same sort.")
 
 // readCursor returns the position that is in a cursor of a list in an order.
 func readCursor(cursor string, order Sort) (p position, err error) {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Lower gives all threads of this process the low priority, and so those that they start. Linux has a priority for
+// Lower gives all threads of this process a low priority, and so those that they start. Linux has a priority for
 // each thread (setpriority(2)); threads may start while others are lowered, so that it goes on until none is left.
 func Lower() error {
 	for {
@@ -33,10 +33,10 @@ func Lower() error {
 	}
 }
 
-// lower reports whether a thread had another priority.
+// lower reports whether a thread had a higher priority.
 func lower(id int) (bool, error) {
 	value, err := syscall.Getpriority(syscall.PRIO_PROCESS, id)
-	if err == nil && 20-value == low { // as the system call returns it
+	if err == nil && 20-value >= low { // as the system call returns it
 		return false, nil
 	}
 	if err == nil {
