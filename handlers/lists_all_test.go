@@ -108,8 +108,8 @@ func TestLists_cursor(t *testing.T) {
 	more(t, o, has, 0)
 	first := o.Do(t, http.MethodGet, "/api/v1/projects?limit=1&sort=name", "", o.Owner).Body
 	for _, sort := range []string{"created", "-name", ""} {
-		got := o.Do(t, http.MethodGet, fmt.Sprintf("/api/v1/projects?sort=%s&cursor=%v", sort, first["next_cursor"]), "",
-			o.Owner)
+		path := fmt.Sprintf("/api/v1/projects?sort=%s&cursor=%v", sort, first["next_cursor"])
+		got := o.Do(t, http.MethodGet, path, "", o.Owner)
 		if got.Status != http.StatusUnprocessableEntity {
 			t.Errorf("a cursor of the order by name, sorted by %q: %d %.200s", sort, got.Status, got.Raw)
 		}
