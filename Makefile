@@ -36,7 +36,10 @@ generate: ## Regenerate the committed Go of the templ pages and the assets
 	tools/setup generate
 	tools/generate
 
-lint: ## Run golangci-lint, with vet, at its pinned version (its first build takes minutes)
+lint: ## Run golangci-lint, with vet, and lint the OpenAPI document (the first build of golangci-lint takes minutes)
+	tools/setup generate
+	REDOCLY_TELEMETRY=off node_modules/.bin/redocly lint --config tools/lint/redocly.yaml \
+		handlers/api/testdata/openapi.json.golden
 	go build -modfile=tools/lint/go.mod -o bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run
 

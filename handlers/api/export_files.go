@@ -59,10 +59,7 @@ func (h *Handler) exportFiles(r *gin.Engine, api huma.API) {
 		operation := one.as
 		operation.Method, operation.Path = http.MethodGet, "/api/v1/exports/{export}/"+one.path
 		operation.Security, operation.Parameters = described.Security, described.Parameters
-		operation.Responses = map[string]*huma.Response{
-			"200":     {Description: one.answer, Content: one.content},
-			"default": described.Responses["default"],
-		}
+		operation.Responses = map[string]*huma.Response{"200": {Description: one.answer, Content: one.content}}
 		if one.path == "download" {
 			operation.Responses["206"] = &huma.Response{
 				Description: "The range that was asked for", Content: one.content,

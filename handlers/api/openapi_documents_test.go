@@ -219,7 +219,7 @@ func TestCreateProxy_openAPI(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ body, want string }{
 		"not valid": {`{"openapi":{"swagger":"1.2"}}`, "/openapi invalid_openapi"},
-		"a number":  {`{"openapi":5}`, "/openapi invalid_openapi"},
+		"a number":  {`{"openapi":5}`, "/openapi invalid_type"},
 		"metadata":  {`{"openapi":"http://169.254.169.254/"}`, "/openapi target_forbidden"},
 		"no servers": {
 			`{"openapi":{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}}`, "/target required",

@@ -29,6 +29,7 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.exportFiles(r, api)
 	describeUsage(api.OpenAPI())
 	describeTags(api.OpenAPI())
+	describeProblems(api.OpenAPI())
 	return api.OpenAPI().MarshalJSON, func() ([]byte, error) { return outline(api.OpenAPI()) }
 }
 

@@ -1,9 +1,14 @@
 package api
 
 import (
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"postern/handlers/web"
 )
 
 // tags are the groups of operations in the OpenAPI document, by the nouns of paths.
@@ -67,12 +72,69 @@ func tagOf(path string) string {
 	return ""
 }
 
+// tagTexts say what the operations of each tag are about.
+var tagTexts = map[string]string{
+	"API scopes":  "Scopes that a project's app clients can ask for, and the audience of its tokens.",
+	"Account":     "The account of the caller.",
+	"App clients": "Applications that users sign in to with OpenID Connect.",
+	"Audit":       "Who changed what, and when.",
+	"CORS":        "Which web pages may call a version from a browser.",
+	"Domains":     "Custom domains of environments.",
+	"Exports":     "Zips that take a project away, as data or to run on Kong, each with a ledger.",
+	"Groups":      "Groups of users, and their members.",
+	"Imports":     "Projects made of exported zips.",
+	"Key types":   "Kinds of API keys: their scopes, limits and lifetimes.",
+	"Keys":        "API keys of a project's callers.",
+	"OpenAPI":     "The OpenAPI documents of versions: routes, validation and publication.",
+	"Products":    "Products, whose keys are valid for several projects.",
+	"Projects":    "Projects: an API behind the gateway, with its versions and environments.",
+	"Providers":   "Identity providers that users sign in with, and the groups that their claims lead to.",
+	"Rules":       "Which scopes, groups and owners the routes of a version require.",
+	"Sessions":    "Where the account is signed in.",
+	"Teams":       "Teams, their members and invitations.",
+	"Tenants":     "Tenants: separate sets of users, groups and app clients, with their sign-up policy.",
+	"Tokens":      "Access tokens for this API.",
+	"Transforms":  "Changes of requests and answers on their way through the gateway.",
+	"Upstreams":   "What the gateway sends to upstreams: headers, client certificates and signatures.",
+	"Usage":       "Calls that were counted, and the log of requests.",
+	"Users":       "Users of tenants, with their sessions and consents.",
+	"Versions":    "Versions of a project, with their environments.",
+	"Webhooks":    "Webhooks that receive a team's events, and their deliveries.",
+}
+
 // describeTags gives every operation its tag.
 func describeTags(document *huma.OpenAPI) {
+	used := map[string]bool{}
+	forOperations(document, func(path string, operation *huma.Operation) {
+		if tag := tagOf(path); tag != "" {
+			operation.Tags, used[tag] = []string{tag}, true
+		}
+	})
+	for _, tag := range slices.Sorted(maps.Keys(used)) {
+		document.Tags = append(document.Tags, &huma.Tag{Name: tag, Description: tagTexts[tag]})
+	}
+}
+
+// describeProblems says of every operation that its errors are problems. Programs that read the document differ in
+// which of the two they look at.
+func describeProblems(document *huma.OpenAPI) {
+	problem := document.Components.Schemas.Schema(reflect.TypeFor[web.Problem](), true, "Problem")
+	document.Components.Responses = map[string]*huma.Response{"Problem": {
+		Description: "The request is refused, or failed",
+		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
+	}}
+	forOperations(document, func(_ string, operation *huma.Operation) {
+		for _, status := range []string{"4XX", "default"} {
+			operation.Responses[status] = &huma.Response{Ref: "#/components/responses/Problem"}
+		}
+	})
+}
+
+func forOperations(document *huma.OpenAPI, do func(path string, operation *huma.Operation)) {
 	for path, item := range document.Paths {
 		for _, operation := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if tag := tagOf(path); operation != nil && tag != "" {
-				operation.Tags = []string{tag}
+			if operation != nil {
+				do(path, operation)
 			}
 		}
 	}
