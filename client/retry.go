@@ -19,8 +19,8 @@ const (
 	longPause  = 10 * time.Second // the longest Retry-After that is followed
 )
 
-// sendRetrying sends a request, and sends it again when its response was lost. Changes
-// carry an Idempotency-Key, for which the server repeats its first response.
+// sendRetrying sends a request, and sends it again when its response was lost, or when the server says when to come
+// back. Changes carry an Idempotency-Key, for which the server repeats its first response.
 func (c *Client) sendRetrying(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodPost || request.Method == http.MethodPatch {
 		request.Header.Set("Idempotency-Key", rand.Text())
@@ -59,8 +59,8 @@ func retryAfter(response *http.Response, err error, pause time.Duration) (time.D
 	switch response.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout: // from a proxy on the way
 		return pause, true
-	case http.StatusConflict:
-		seconds, err := strconv.Atoi(response.Header.Get("Retry-After")) // the first try is still running
+	case http.StatusConflict, http.StatusServiceUnavailable: // the first try is still running, or the server is busy
+		seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
 		wait := time.Duration(seconds) * time.Second
 		return wait, err == nil && wait <= longPause
 	}

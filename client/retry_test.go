@@ -11,7 +11,7 @@ import (
 )
 
 // lossy stands before a server and loses its first answers to changes, after the
-// server has carried them out: by cutting the connection, or by answering 502.
+// server has carried them out: by cutting the connection, or by answering 502 or 503.
 func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address string, lost *atomic.Int64) {
 	t.Helper()
 	lost = &atomic.Int64{}
@@ -53,6 +53,10 @@ func TestLostAnswerIsRequestedAgain(t *testing.T) {
 			conn.Close()
 		},
 		"bad gateway": func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
+		"busy": func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := count(t, api)

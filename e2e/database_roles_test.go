@@ -255,15 +255,18 @@ func rememberOwner(t *testing.T, api *client.Client, project, base string, keys 
 	}
 	harness.WaitForStatus(t, base+"/orders/7", keys["ana"], http.StatusOK)
 	harness.WaitForStatus(t, base+"/orders/7", keys["ben"], http.StatusForbidden)
-	for relation, err := range api.Relations(t.Context(), project, client.RelationFilter{}) {
-		if err != nil {
-			t.Fatal(err)
+	// An answer waits for half a second at most until its relation is in the database.
+	testkit.Eventually(t, "the owner that the gateway remembered at the control plane", func() bool {
+		for relation, err := range api.Relations(t.Context(), project, client.RelationFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if relation.Object == "order:7" && relation.User == "ana" {
+				return true
+			}
 		}
-		if relation.Object == "order:7" && relation.User == "ana" {
-			return
-		}
-	}
-	t.Error("the control plane does not know the owner that the gateway remembered")
+		return false
+	})
 }
 
 func answerTo(t *testing.T, method, address, header, value string) (status int) {

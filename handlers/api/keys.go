@@ -28,7 +28,7 @@ type keyOutput struct {
 	Environment  *string    `json:"environment" doc:"The environment it opens; null: all"`
 	Description  string     `json:"description"`
 	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
-	Limits       limits     `json:"limits" doc:"Own limits, calls by window; null: those of the key type"`
+	Limits       limits     `json:"limits" nullable:"true" doc:"Own limits, calls by window; null: those of the key type"`
 	Effective    limits     `json:"effective_limits" doc:"Limits in its own project; an absent window is unlimited"`
 	LimitsFrom   string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
 	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges it may be used from; empty: any"`

@@ -27,9 +27,11 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.groupRoutes(api)
 	h.importRoutes(r, api)
 	h.exportFiles(r, api)
-	describeUsage(api.OpenAPI())
-	describeTags(api.OpenAPI())
-	describeProblems(api.OpenAPI())
+	for _, describe := range []func(*huma.OpenAPI){
+		describeUsage, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
+	} {
+		describe(api.OpenAPI())
+	}
 	return api.OpenAPI().MarshalJSON, func() ([]byte, error) { return outline(api.OpenAPI()) }
 }
 

@@ -2,13 +2,10 @@ package api
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"postern/handlers/web"
 )
 
 // tags are the groups of operations in the OpenAPI document, by the nouns of paths.
@@ -112,30 +109,5 @@ func describeTags(document *huma.OpenAPI) {
 	})
 	for _, tag := range slices.Sorted(maps.Keys(used)) {
 		document.Tags = append(document.Tags, &huma.Tag{Name: tag, Description: tagTexts[tag]})
-	}
-}
-
-// describeProblems says of every operation that its errors are problems. Programs that read the document differ in
-// which of the two they look at.
-func describeProblems(document *huma.OpenAPI) {
-	problem := document.Components.Schemas.Schema(reflect.TypeFor[web.Problem](), true, "Problem")
-	document.Components.Responses = map[string]*huma.Response{"Problem": {
-		Description: "The request is refused, or failed",
-		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
-	}}
-	forOperations(document, func(_ string, operation *huma.Operation) {
-		for _, status := range []string{"4XX", "default"} {
-			operation.Responses[status] = &huma.Response{Ref: "#/components/responses/Problem"}
-		}
-	})
-}
-
-func forOperations(document *huma.OpenAPI, do func(path string, operation *huma.Operation)) {
-	for path, item := range document.Paths {
-		for _, operation := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if operation != nil {
-				do(path, operation)
-			}
-		}
 	}
 }
