@@ -51,4 +51,4 @@ build: ## Build bin/postern
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
 
 clean: ## Remove what the targets above created; ./data stays
-	rm -rf bin node_modules testkit/oidcprovider/node_modules
+	rm -rf bin node_modules testkit/oidcprovider/node_modules testkit/typescript/node_modules

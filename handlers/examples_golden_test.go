@@ -25,9 +25,9 @@ type example struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// TestExamples_golden sends each operation of the API the request that its guard has, as someone who may. What is sent
-// and answered are the examples of the OpenAPI document. Each test server makes ids, secrets and times of its own; those
-// in the examples are always the same.
+// TestExamples_golden sends each operation of the API the request that its guard has, as someone who may.
+// What is sent and answered are the examples of the OpenAPI document. Each test server makes ids, secrets and
+// times of its own; those in the examples are always the same.
 func TestExamples_golden(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))

@@ -51,8 +51,8 @@ func CallsAnswer(t *testing.T, address, key string, with, without int) {
 	}
 }
 
-// WaitForStatus calls until the answer has the status. A call whose key is refused while it is under way may be cut off,
-// and says nothing then.
+// WaitForStatus calls until the answer has the status. A call whose key is refused while it is under way may
+// be cut off, and says nothing then.
 func WaitForStatus(t *testing.T, address, key string, want int) {
 	t.Helper()
 	testkit.Await(t, fmt.Sprintf("%d from %s", want, address), func() (int, bool) {

@@ -183,7 +183,7 @@ func (l load) importUnder(
 	if err != nil {
 		return 0, 0, err
 	}
-	defer zip.Close() //nolint:errcheck // it is only read
+	defer zip.Close()
 	about, err := zip.Stat()
 	if err != nil {
 		return 0, 0, err
