@@ -187,6 +187,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 		"a service may start: 101\n",
 		"--no-fund in project\n",
 		"--no-fund in oidcprovider\n",
+		"--no-fund in typescript\n",
 		"--only-binary :all: -r testkit/scimtester/requirements.txt\n",
 		"--only-binary :all: -r testkit/messagesignatures/requirements.txt\n",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
