@@ -40,7 +40,7 @@ var codeRuns = []codeRun{
 	{"empty a key", "/projects/:project/keys/:key", "/api/v1/keys/:key", []string{"limits_of", "type"}},
 	{"freeze a key", "/projects/:project/keys/:key/freeze", "/api/v1/keys/:key", nil},
 	{"create a key type", "/projects/:project/key-types", "/api/v1/projects/:project/key-types", []string{
-		"name", "partner", "scopes", "orders:read\norders:*", "days", "90", "limits_minute", "100",
+		"name", "partner", "scopes", "orders:read\norders:*", "expires_in", "90", "limits_minute", "100",
 	}},
 	{"limits", "/projects/:project/limits", "/api/v1/projects/:project", []string{
 		"limit_of", "key", "limit_window", "minute", "limit_calls", "60",

@@ -112,7 +112,7 @@ func newKeysCreate(t terminal) *cobra.Command {
 				return err
 			}
 			if in.Limits, err = readLimits(limits); err != nil {
-				return err
+				return usageError{err.Error()}
 			}
 			switch {
 			case unlimited && in.Limits != nil:

@@ -115,12 +115,11 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
 		"Update an environment", h.updateEnvironment)
 
-	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
-	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)
-	route(h, api, "update-key-type", "PATCH", project+"/key-types/{key_type}", 200,
-		"Update a key type", h.updateKeyType)
-	route(h, api, "delete-key-type", "DELETE", project+"/key-types/{key_type}", 204,
-		"Delete an unused key type", h.deleteKeyType)
+	serve(h, api, contract.ListKeyTypes, h.Projects.KeyTypes)
+	serve(h, api, contract.CreateKeyType, h.Projects.CreateKeyType)
+	serve(h, api, contract.GetKeyType, h.Projects.KeyType)
+	serve(h, api, contract.UpdateKeyType, h.Projects.UpdateKeyType)
+	serve(h, api, contract.DeleteKeyType, h.Projects.DeleteKeyType)
 }
 
 // upstreamRoutes adds what upstreams recognize a project's calls by.

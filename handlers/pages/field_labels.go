@@ -21,7 +21,7 @@ var fieldLabels = map[string]string{
 	"cors_methods":           "Methods",
 	"cors_origins":           "Origins",
 	"credentials":            "Cookies",
-	"days":                   "Default lifetime in days",
+	"expires_in":             "Default lifetime in days",
 	"default":                "Routes without a rule",
 	"email":                  "E-mail",
 	"expires_on":             "Expires",

@@ -81,8 +81,8 @@ var formFields = map[string]string{
 	"/projects/:project/keys/change":         "do key",
 	"/projects/:project/keys/:key":           "allowed description expires_on limits_of limits_*",
 	"/projects/:project/keys/:key/rotate":    "grace_seconds",
-	"/projects/:project/key-types":           "days name scopes limits_*",
-	"/projects/:project/key-types/:key_type": "days name scopes limits_*",
+	"/projects/:project/key-types":           "expires_in name scopes limits_*",
+	"/projects/:project/key-types/:key_type": "expires_in name scopes limits_*",
 	"/projects/:project/login":               "confidential name redirect_uris tenant",
 	anAppClient: "access_minutes algorithm backchannel_logout_uri logout_uris " +
 		"name pkce redirect_uris refresh_days",

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -100,7 +101,10 @@ func TestChangesInTheBin(t *testing.T) {
 				return err
 			},
 			"a key type": func() error {
-				_, err := w.CreateKeyType(t.Context(), p, id, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+				_, err := w.CreateKeyType(t.Context(), p, contract.KeyTypeCreation{
+					ProjectPath: contract.ProjectPath{Project: id},
+					Body:        contract.NewKeyType{Name: "gold", Scopes: []string{"read"}},
+				})
 				return err
 			},
 			"a new key": func() error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -28,7 +29,7 @@ type CreateInput struct {
 	Version      string
 	Environments map[string]string // name -> target; empty: prod -> Target
 	Auth         AuthInput
-	KeyTypes     []KeyType
+	KeyTypes     []contract.NewKeyType
 	Login        Login // nil for none
 
 	// OpenAPI is a document as JSON, or a JSON string with a document, JSON or YAML, or with the

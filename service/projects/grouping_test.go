@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -208,19 +209,27 @@ func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		name := created.Project.Name
-		gold, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{
-			Name:   "gold",
-			Scopes: []string{"read"},
-			Limits: map[string]int64{"minute": 5},
+		in := contract.ProjectPath{Project: name}
+		gold, err := w.CreateKeyType(t.Context(), p, contract.KeyTypeCreation{
+			ProjectPath: in,
+			Body: contract.NewKeyType{
+				Name:   "gold",
+				Scopes: []string{"read"},
+				Limits: contract.Limits{"minute": 5},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		key := w.mint(t, p, name, keys.CreateInput{Owner: "partner", KeyType: "gold"})
 		scopes := []string{"read", "write"}
-		changed, err := w.UpdateKeyType(t.Context(), p, name, "gold", gold.ETag, projects.KeyTypeChange{
-			Scopes: &scopes,
-			Limits: &map[string]int64{"minute": 50},
+		changed, err := w.UpdateKeyType(t.Context(), p, contract.KeyTypeUpdate{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: "gold"},
+			Condition:   contract.Condition{IfMatch: gold.ETag},
+			Body: contract.KeyTypeChange{
+				Scopes: &scopes,
+				Limits: contract.Sent(contract.Limits{"minute": 50}),
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -234,20 +243,29 @@ func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
 		if limits[snapshot.Minute] != 50 {
 			t.Errorf("the key has the limits %v", limits)
 		}
-		_, err = w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{})
+		_, err = w.UpdateKeyType(t.Context(), p, contract.KeyTypeUpdate{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: gold.ID},
+			Condition:   contract.Condition{IfMatch: gold.ETag},
+		})
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
-		if err := w.DeleteKeyType(t.Context(), p, name, "gold", changed.ETag); fault.CodeOf(err) != "key_type_in_use" {
+		_, err = w.DeleteKeyType(t.Context(), p, contract.KeyTypeDeletion{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: "gold"},
+			Condition:   contract.Condition{IfMatch: changed.ETag},
+		})
+		if fault.CodeOf(err) != "key_type_in_use" {
 			t.Errorf("deleted while a key is of it: %v", err)
 		}
-		if _, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{
-			Name:   "spare",
-			Scopes: []string{"read"},
+		if _, err := w.CreateKeyType(t.Context(), p, contract.KeyTypeCreation{
+			ProjectPath: in,
+			Body:        contract.NewKeyType{Name: "spare", Scopes: []string{"read"}},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteKeyType(t.Context(), p, name, "spare", ""); err != nil {
+		if _, err := w.DeleteKeyType(t.Context(), p, contract.KeyTypeDeletion{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: "spare"},
+		}); err != nil {
 			t.Errorf("an unused one: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -143,7 +144,7 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 				Methods: []string{"jwt", "api_key", "api_key", "x"},
 				Keyless: "never",
 			},
-			KeyTypes: []projects.KeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
+			KeyTypes: []contract.NewKeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
 		})
 		got := pointers(err)
 		want := []string{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -344,7 +345,7 @@ func TestNewProjectsAskForReadAndWrite(t *testing.T) {
 		w := newWorld(t, db)
 		typed := func(scopes ...string) projects.CreateInput {
 			in := authenticated
-			in.KeyTypes = []projects.KeyType{{Name: "partner", Scopes: scopes}}
+			in.KeyTypes = []contract.NewKeyType{{Name: "partner", Scopes: scopes}}
 			return in
 		}
 		auth := func(auth projects.AuthInput) projects.CreateInput {

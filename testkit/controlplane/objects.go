@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
 	"postern/service/domains"
@@ -215,9 +216,9 @@ func (o *Fixture) createAPIScope(t testing.TB, project string) string {
 
 func (o *Fixture) createKeyType(t testing.TB, project string) string {
 	t.Helper()
-	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
-		Name:   "gold",
-		Scopes: []string{"read"},
+	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, contract.KeyTypeCreation{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Body:        contract.NewKeyType{Name: "gold", Scopes: []string{"read"}},
 	})
 	must(t, err)
 	return created.ID

@@ -1,6 +1,10 @@
 package ascode
 
-import "net/url"
+import (
+	"net/url"
+
+	"postern/core/contract"
+)
 
 const (
 	keysRoute     = "/projects/:project/keys"
@@ -14,8 +18,8 @@ var keyPages = map[string]Page{
 		Text("keys_text", "q", "--search"), sorted("keys_sort", "keys_dir", "-created", "owner", "-last_used")),
 	keysRoute + "/:key":          reads("get-key", "keys list {project}"),
 	keysRoute + "/:key/secret":   reads("get-key", "keys list {project}"),
-	keyTypesRoute:                reads("list-key-types", "key-types list {project}"),
-	keyTypesRoute + "/:key_type": reads("list-key-types", "key-types list {project}"),
+	keyTypesRoute:                shows(contract.ListKeyTypes),
+	keyTypesRoute + "/:key_type": shows(contract.GetKeyType),
 }
 
 var keyForms = map[string][]Call{
@@ -38,13 +42,11 @@ var keyForms = map[string][]Call{
 	keysRoute + "/:key/rotate": does("rotate-key", "keys rotate {key}",
 		Number("grace_seconds", "grace_seconds", "--grace", 1, "s")),
 
-	keyTypesRoute: does("create-key-type", "key-types create {project} {name}", Text("name", "name", "").Need(),
-		Joined(PerLine("scopes", "scopes", "--scopes").Need()), lifetime(false),
-		Limits("limits_", "limits", "--limit", "")),
-	keyTypesRoute + "/:key_type": does("update-key-type", "key-types update {project} {key_type}",
-		Joined(PerLine("scopes", "scopes", "--scopes").Need()), lifetime(true),
-		Limits("limits_", "limits", "--limit", "", "--no-limits").Keep()),
-	keyTypesRoute + "/:key_type/delete": does("delete-key-type", "key-types delete {project} {key_type}"),
+	keyTypesRoute: carriesOut(contract.CreateKeyType,
+		append(fieldsOf(contract.CreateKeyType, "name", "scopes", "limits"), lifetime(false))...),
+	keyTypesRoute + "/:key_type": carriesOut(contract.UpdateKeyType,
+		append(fieldsOf(contract.UpdateKeyType, "scopes", "limits"), lifetime(true))...),
+	keyTypesRoute + "/:key_type/delete": submits(contract.DeleteKeyType),
 }
 
 const eachKey = "Once for each of the keys that are ticked."
@@ -78,10 +80,10 @@ var anywhere = Func("allowed", "allowed_cidrs", func(form url.Values) (any, [][]
 
 // lifetime is a number of days.
 func lifetime(stored bool) Field {
-	return Func("days", "expires_in", func(form url.Values) (any, [][]string) {
-		seconds, flags := Number("days", "expires_in", "--lifetime", 24*60*60, "d").value(form)
+	return Func("expires_in", "expires_in", func(form url.Values) (any, [][]string) {
+		seconds, flags := Number("expires_in", "expires_in", "--expires-in", 24*60*60, "d").value(form)
 		if seconds == nil && stored {
-			return null{}, [][]string{{"--lifetime", "0"}}
+			return null{}, [][]string{{"--expires-in", "never"}}
 		}
 		return seconds, flags
 	})
