@@ -234,6 +234,18 @@ func asProject(t terminal, c *cobra.Command, run func(*client.Client) error) err
 	return err
 }
 
+// asKey runs a command with the credential of the project that has the key in its first argument.
+func asKey(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+	s, err := openSession(t, c)
+	if err != nil {
+		return err
+	}
+	_, err = onKey(c.Context(), s, c.Flags().Arg(0), func(_ context.Context, api caller) (nothing, error) {
+		return nothing{}, run(api.Client)
+	})
+	return err
+}
+
 // listing returns a command that prints a list of the API, as a table or as JSON.
 func listing[T any](
 	t terminal, as inName, name, short string,

@@ -1,4 +1,15 @@
 package contract
 
-// Limits are the calls that windows of the clock (UTC) admit, by the window: second, minute, hour, day, month or year.
+import "encoding/json"
+
+// Limits are the calls that each window of the clock (UTC) admits, by the window's name, such as {"minute": 100}. A
+// window that is absent has no limit.
 type Limits map[string]int64
+
+// MarshalJSON returns an empty object for no limits.
+func (l Limits) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]int64(l))
+}

@@ -165,7 +165,7 @@ func accountToken(t *testing.T, server *app.App) string {
 
 func mint(t *testing.T, api *client.Client, keyType string) string {
 	t.Helper()
-	k, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "ana", KeyType: keyType})
+	k, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "ana", KeyType: keyType}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}

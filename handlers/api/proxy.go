@@ -253,7 +253,7 @@ func (h *Handler) showCreated(created projects.Created) createdProxy {
 	if len(created.Keys) > 0 {
 		out.APIKeys = map[string]createdKey{}
 		for environment, key := range created.Keys {
-			out.APIKeys[environment] = createdKey{ID: key.ID, Key: key.Plaintext}
+			out.APIKeys[environment] = createdKey{ID: key.ID, Key: key.Secret.Reveal()}
 		}
 	}
 	if w := created.Workspace; w != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,6 +20,7 @@ var schemasOf = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[contract.Limits]():                    reflect.TypeFor[limits](),
 	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
 	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),
+	reflect.TypeFor[contract.Optional[time.Time]]():       reflect.TypeFor[nullable[time.Time]](),
 }
 
 // rule decides on an operation and carries it out.

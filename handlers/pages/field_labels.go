@@ -7,7 +7,7 @@ import "strings"
 var fieldLabels = map[string]string{
 	"access_minutes":         "Tokens last, in minutes",
 	"algorithm":              "Signature of tokens",
-	"allowed":                "Allowed addresses",
+	"allowed_cidrs":          "Allowed addresses",
 	"api_scopes":             "API scopes",
 	"app_origins":            "Allow my app's origins",
 	"backchannel_logout_uri": "Tell of ended sessions",
@@ -24,6 +24,7 @@ var fieldLabels = map[string]string{
 	"expires_in":             "Default lifetime in days",
 	"default":                "Routes without a rule",
 	"email":                  "E-mail",
+	"expires_at":             "Expires",
 	"expires_on":             "Expires",
 	"exposed_headers":        "Headers that pages may read",
 	"grace_seconds":          "The old secret works for",

@@ -12,7 +12,6 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -209,7 +208,10 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t contract.KeyType) (p
 		KeysURL: keysOfType(p, t),
 		BackURL: keyTypesPath(p),
 	}
-	total, err := h.Keys.Count(v.ctx(), v.who, p.ID, keys.Filter{KeyType: t.Name})
+	total, err := h.Keys.Count(v.ctx(), v.who, contract.KeyList{
+		ProjectPath: contract.ProjectPath{Project: p.ID},
+		KeyType:     t.Name,
+	})
 	if err != nil {
 		return m, err
 	}

@@ -15,7 +15,6 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/service/keys"
 )
 
 // CreateInput is what POST /proxy takes. Empty fields take their defaults.
@@ -58,9 +57,9 @@ type AuthInput struct {
 // Created is a new project with the secrets that are shown this once.
 type Created struct {
 	Project   Project
-	Keys      map[string]keys.Minted // environment -> first key; empty without the method api_key
-	Workspace *accounts.Workspace    // nil if the caller was signed in
-	Warnings  []fault.Warning        // about the policy, the login and the OpenAPI document
+	Keys      map[string]contract.KeyWithSecret // environment -> first key; empty without the method api_key
+	Workspace *accounts.Workspace               // nil if the caller was signed in
+	Warnings  []fault.Warning                   // about the policy, the login and the OpenAPI document
 }
 
 // firstKeyOwner is the owner of the first keys.

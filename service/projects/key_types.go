@@ -22,11 +22,8 @@ func shownKeyType(row models.KeyType) contract.KeyType {
 		Name:      row.Name,
 		Scopes:    row.Scopes,
 		ExpiresIn: row.ExpiresIn,
-		Limits:    contract.Limits{},
+		Limits:    contract.Limits(row.Limits),
 		BuiltIn:   row.BuiltIn,
-	}
-	if row.Limits != nil {
-		out.Limits = contract.Limits(row.Limits)
 	}
 	out.ETag = digest(out)
 	return out

@@ -140,7 +140,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
 		has.token = minted.ID
 	case "frozen":
-		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)
+		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 	case "frozen client":
 		_, err = o.Server.Login.FreezeClient(t.Context(), o.Principal, has.client)
 	case "webhook":
@@ -172,7 +172,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		in := projects.EnvironmentInput{Name: "dev", Target: "http://127.0.0.1:9"}
 		_, err = o.Server.Projects.CreateEnvironment(t.Context(), o.Principal, has.Project, has.version, in)
 		if err == nil {
-			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, has.Key)
+			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 		}
 	case "signed in":
 		has.userSession = o.signIn(t, has.user, has.client, has.provider)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"postern/core/contract"
 )
@@ -16,7 +17,9 @@ func shows(op contract.Described, query ...Field) Page {
 
 // submits is a form that carries out an operation of the contract. members are those of the body that it sets, in the
 // order of its fields, which have their names.
-func submits(op contract.Described, members ...string) []Call { return carriesOut(op, fieldsOf(op, members...)...) }
+func submits(op contract.Described, members ...string) []Call {
+	return carriesOut(op, fieldsOf(op, members...)...)
+}
 
 // carriesOut is submits for a form some of whose fields are not as members of the body are.
 func carriesOut(op contract.Described, fields ...Field) []Call {
@@ -47,6 +50,8 @@ func fieldOf(m contract.Member, flag string) Field {
 	switch of := m.Elem(); {
 	case of == reflect.TypeFor[contract.Limits]():
 		f = limitsField(m.Name, flag)
+	case of == reflect.TypeFor[time.Time]():
+		f = Day(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Bool:
 		f = Bool(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Slice && m.Form == "list":
