@@ -17,6 +17,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/testkit"
@@ -101,14 +102,14 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	if _, err := api.UpdateProject(t.Context(), "shop", change); err != nil {
 		t.Fatal(err)
 	}
-	key, err := api.CreateKey(t.Context(), "shop", client.NewKey{
+	key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{
 		Owner:        "billing",
 		Environment:  "prod",
 		Tenant:       "acme",
 		Product:      "store",
 		Limits:       map[string]int64{"minute": 100, "day": 5000},
 		AllowedCIDRs: []string{"203.0.113.7"},
-	})
+	}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	same[client.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
-	same[client.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
+	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
 	same[client.Tenant](t, server+"/api/v1/tenants/acme", proxy.WorkspaceKey)
 	same[client.Product](t, server+"/api/v1/products/store", proxy.WorkspaceKey)
 	same[client.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
@@ -130,11 +131,11 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 
 func TestAuditFilters(t *testing.T) {
 	api, _ := workspace(t, start(t))
-	key, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing"})
+	key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.FreezeKey(t.Context(), key.ID); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.FreezeKey, key.Path()); err != nil {
 		t.Fatal(err)
 	}
 	lastHour, nextHour := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
@@ -168,7 +169,7 @@ func TestAuditFilters(t *testing.T) {
 func TestVerifyAudit(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	for _, owner := range []string{"billing", "support"} {
-		if _, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: owner}); err != nil {
+		if _, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: owner}.In("shop")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,16 +224,21 @@ func same[T any](t *testing.T, address, token string) {
 	}
 }
 
+func keysOf(project string) contract.KeyList {
+	return contract.KeyList{ProjectPath: contract.ProjectPath{Project: project}}
+}
+
 func TestKeysReadsEveryPage(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	// One page holds 200. The project itself came with one more key.
 	for i := range 201 {
-		if _, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: fmt.Sprintf("app-%d", i)}); err != nil {
+		in := contract.NewKey{Owner: fmt.Sprintf("app-%d", i)}.In("shop")
+		if _, err := client.Do(t.Context(), api, contract.CreateKey, in); err != nil {
 			t.Fatal(err)
 		}
 	}
 	seen := map[string]bool{}
-	for key, err := range api.Keys(t.Context(), "shop", client.KeyFilter{}) {
+	for key, err := range client.Each(t.Context(), api, contract.ListKeys, keysOf("shop")) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,10 +247,10 @@ func TestKeysReadsEveryPage(t *testing.T) {
 	if len(seen) != 202 {
 		t.Errorf("%d different keys, want 202", len(seen))
 	}
-	for range api.Keys(t.Context(), "shop", client.KeyFilter{}) {
+	for range client.Each(t.Context(), api, contract.ListKeys, keysOf("shop")) {
 		break // an iterator that calls yield again panics
 	}
-	for _, err := range api.Keys(t.Context(), "nope", client.KeyFilter{}) {
+	for _, err := range client.Each(t.Context(), api, contract.ListKeys, keysOf("nope")) {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("keys of an unknown project: %v", err)
 		}

@@ -8,24 +8,26 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"postern/core/contract"
 )
 
 // Project is a project with its versions.
 type Project struct {
-	ID            string        `json:"id"`
-	Team          string        `json:"team"` // id
-	Name          string        `json:"name"`
-	DisplayName   string        `json:"display_name"`
-	FallbackOwner string        `json:"fallback_owner"`
-	Product       *string       `json:"product"` // name; nil for none
-	Tenants       []string      `json:"tenants"` // names
-	Limits        ProjectLimits `json:"limits"`
-	Versions      []Version     `json:"versions"`
-	KeyTypes      []KeyType     `json:"key_types"`
-	CreatedAt     time.Time     `json:"created_at"`
-	ExpiresAt     *time.Time    `json:"expires_at"` // nil once claimed
-	Frozen        *Frozen       `json:"frozen"`     // nil while it is served
-	Deleted       *Deleted      `json:"deleted"`    // nil unless it is in the bin
+	ID            string             `json:"id"`
+	Team          string             `json:"team"` // id
+	Name          string             `json:"name"`
+	DisplayName   string             `json:"display_name"`
+	FallbackOwner string             `json:"fallback_owner"`
+	Product       *string            `json:"product"` // name; nil for none
+	Tenants       []string           `json:"tenants"` // names
+	Limits        ProjectLimits      `json:"limits"`
+	Versions      []Version          `json:"versions"`
+	KeyTypes      []contract.KeyType `json:"key_types"`
+	CreatedAt     time.Time          `json:"created_at"`
+	ExpiresAt     *time.Time         `json:"expires_at"` // nil once claimed
+	Frozen        *Frozen            `json:"frozen"`     // nil while it is served
+	Deleted       *Deleted           `json:"deleted"`    // nil unless it is in the bin
 }
 
 // Frozen describes a project that the operators have taken down.

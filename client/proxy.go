@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"postern/core/contract"
 )
 
 // NewProxy is a request for a proxy. Empty fields get the server's defaults.
@@ -34,20 +36,12 @@ type NewEnvironment struct {
 
 // NewAuth says which callers may use the proxy.
 type NewAuth struct {
-	Mode     string       `json:"mode,omitempty"` // passthrough or authenticate
-	Methods  []string     `json:"methods,omitempty"`
-	Keyless  string       `json:"keyless,omitempty"` // reject or owner_fallback
-	KeyTypes []NewKeyType `json:"key_types,omitempty"`
-	JWT      *JWT         `json:"jwt,omitempty"`
-	Opaque   *Opaque      `json:"opaque,omitempty"`
-}
-
-// NewKeyType is a key type in addition to the built-in ones.
-type NewKeyType struct {
-	Name      string           `json:"name"`
-	Scopes    []string         `json:"scopes"`
-	ExpiresIn int64            `json:"expires_in,omitempty"` // seconds; 0 for no default
-	Limits    map[string]int64 `json:"limits,omitempty"`     // calls by window
+	Mode     string                `json:"mode,omitempty"` // passthrough or authenticate
+	Methods  []string              `json:"methods,omitempty"`
+	Keyless  string                `json:"keyless,omitempty"` // reject or owner_fallback
+	KeyTypes []contract.NewKeyType `json:"key_types,omitempty"`
+	JWT      *JWT                  `json:"jwt,omitempty"`
+	Opaque   *Opaque               `json:"opaque,omitempty"`
 }
 
 // Proxy is a created proxy, with the secrets that are shown only then.
@@ -62,10 +56,7 @@ type Proxy struct {
 }
 
 // Warning is what the server allows but may surprise.
-type Warning struct {
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-}
+type Warning = contract.Warning
 
 // ProxyProject is the new project.
 type ProxyProject struct {

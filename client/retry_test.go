@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // lossy stands before a server and loses its first answers to changes, after the
@@ -62,11 +63,11 @@ func TestLostAnswerIsRequestedAgain(t *testing.T) {
 			before := count(t, api)
 			front, sent := lossy(t, server, lose)
 			behind := connect(t, front, proxy.WorkspaceKey)
-			key, err := behind.CreateKey(t.Context(), "shop", client.NewKey{Owner: "billing"})
+			key, err := client.Do(t.Context(), behind, contract.CreateKey, contract.NewKey{Owner: "billing"}.In("shop"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if key.Key == "" {
+			if key.Secret == "" {
 				t.Error("the answer holds no key")
 			}
 			if created := count(t, api) - before; created != 1 {
@@ -81,7 +82,7 @@ func TestLostAnswerIsRequestedAgain(t *testing.T) {
 
 func count(t *testing.T, api *client.Client) (n int) {
 	t.Helper()
-	for _, err := range api.Keys(t.Context(), "shop", client.KeyFilter{}) {
+	for _, err := range client.Each(t.Context(), api, contract.ListKeys, keysOf("shop")) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,16 +22,16 @@ func TestAccessLog(t *testing.T) {
 	proxy := newProxy(t, server.URL)
 	key := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)[0]
 	address := callAddress(server, proxy)
-	harness.WaitForStatus(t, address+"?token=canary", key.Key, http.StatusOK)
-	harness.WaitForStatus(t, address+"/"+key.Key, "wrong", http.StatusUnauthorized)
-	upgrade(t, server.Gateway, address, key.Key)
+	harness.WaitForStatus(t, address+"?token=canary", key.Secret.Reveal(), http.StatusOK)
+	harness.WaitForStatus(t, address+"/"+key.Secret.Reveal(), "wrong", http.StatusUnauthorized)
+	upgrade(t, server.Gateway, address, key.Secret.Reveal())
 	server.End(t, syscall.SIGTERM)
 
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{key.Key, "canary"} {
+	for _, secret := range []string{key.Secret.Reveal(), "canary"} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("the access log has %q", secret)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -28,7 +29,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for ctx.Err() == nil {
-			_, err := api.CreateKey(ctx, proxy.Project.ID, client.NewKey{Owner: "later"})
+			_, err := client.Do(ctx, api, contract.CreateKey, contract.NewKey{Owner: "later"}.In(proxy.Project.ID))
 			if err != nil && ctx.Err() == nil {
 				t.Errorf("a key cannot be created during the backup: %v", err)
 				return
@@ -39,7 +40,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	operator.runs(t, "backup.md", "backup", dataDir(data))
 	stop()
 	writing.Wait()
-	if _, err := api.RevokeKey(t.Context(), before[0].ID); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.RevokeKey, before[0].Path()); err != nil {
 		t.Fatal(err)
 	}
 	operator.refused(t, "postern restore postern.age --identity backup.key", "another postern serve", dataDir(data))
@@ -50,7 +51,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	operator.runs(t, "backup.md", "restore", dataDir(restored))
 	server = harness.Serve(t, restored, "")
 	for _, key := range before { // the revoked one as well: it was revoked after the backup
-		harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+		harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 	}
 	if _, err := harness.Connect(t, server.URL, proxy.WorkspaceKey).Project(t.Context(), proxy.Project.ID); err != nil {
 		t.Error(err)
@@ -72,15 +73,15 @@ func TestDumpOfPostgreSQL(t *testing.T) {
 	operator.runs(t, "backup.md", "pg_restore", "POSTERN_DATABASE_URL="+empty)
 	server = harness.Serve(t, data, empty)
 	for _, key := range keys {
-		harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+		harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 	}
 }
 
-func createKeys(t *testing.T, api *client.Client, project string, n int) []client.Key {
+func createKeys(t *testing.T, api *client.Client, project string, n int) []contract.KeyWithSecret {
 	t.Helper()
-	var keys []client.Key
+	var keys []contract.KeyWithSecret
 	for range n {
-		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: "billing"})
+		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(project))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -23,7 +25,7 @@ func TestCopyToPostgreSQL(t *testing.T) {
 	proxy := newProxy(t, server.URL)
 	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 	keys := createKeys(t, api, proxy.Project.ID, 3)
-	if _, err := api.FreezeKey(t.Context(), keys[2].ID); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.FreezeKey, keys[2].Path()); err != nil {
 		t.Fatal(err)
 	}
 	addKeys(t, "", filepath.Join(data, "postern.db"), proxy.Project.ID)
@@ -44,9 +46,9 @@ func TestCopyToPostgreSQL(t *testing.T) {
 
 	server = harness.Serve(t, data, database)
 	address := callAddress(server, proxy)
-	harness.WaitForStatus(t, address, keys[0].Key, http.StatusOK)
-	harness.WaitForStatus(t, address, keys[1].Key, http.StatusOK)
-	harness.WaitForStatus(t, address, keys[2].Key, http.StatusForbidden)
+	harness.WaitForStatus(t, address, keys[0].Secret.Reveal(), http.StatusOK)
+	harness.WaitForStatus(t, address, keys[1].Secret.Reveal(), http.StatusOK)
+	harness.WaitForStatus(t, address, keys[2].Secret.Reveal(), http.StatusForbidden)
 	harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
 	server.End(t, syscall.SIGTERM)
 }

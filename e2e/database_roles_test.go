@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/tokenissuer"
@@ -138,11 +139,11 @@ func TestDatabaseRoles(t *testing.T) {
 	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 	keys := map[string]string{}
 	for _, owner := range []string{"ana", "ben"} {
-		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: owner})
+		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: owner}.In(project))
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys[owner] = key.Key
+		keys[owner] = key.Secret.Reveal()
 	}
 	base := strings.TrimSuffix(callAddress(s.gateway, proxy), "/hello")
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
@@ -30,12 +31,12 @@ func TestGatewayKey(t *testing.T) {
 	base := callAddress(s.gateway, proxy)
 
 	t.Run("the upstream gets header and signature", func(t *testing.T) {
-		key, err := api.CreateKey(t.Context(), project, client.NewKey{Owner: "ana"})
+		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "ana"}.In(project))
 		if err != nil {
 			t.Fatal(err)
 		}
 		testkit.Await(t, "header and signature at the upstream", func() (http.Header, bool) {
-			harness.WaitForStatus(t, base, key.Key, http.StatusOK)
+			harness.WaitForStatus(t, base, key.Secret.Reveal(), http.StatusOK)
 			seen := upstream.Requests()
 			last := seen[len(seen)-1].Headers
 			return last, last.Get("X-Upstream-Key") == "sesame" && last.Get("Signature") != ""

@@ -53,7 +53,7 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.WaitForExport(t, api, export.ID)
-	harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+	harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 	harness.WaitForStatus(t, callAddress(server, proxy), "no key", http.StatusUnauthorized)
 	for _, path := range []string{"/metrics", "/readyz", "/debug/pprof/goroutine?debug=1"} {
 		if status, _ := fetch(t, "http://"+admin+path); status != http.StatusOK {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -97,7 +98,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	proxy := newProxy(t, first.URL)
 	api := harness.Connect(t, first.URL, proxy.WorkspaceKey)
 	before := stored(t, data, nil)
-	extra, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+	extra, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	relay.Hang()
 	second := start()
 	path := "/shop/1.0.0/prod/hello"
-	for _, key := range []string{proxy.APIKeys["prod"].Key, extra.Key} {
+	for _, key := range []string{proxy.APIKeys["prod"].Key, extra.Secret.Reveal()} {
 		harness.WaitForStatus(t, second.Gateway+path, key, http.StatusOK)
 	}
 	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized)
@@ -128,14 +129,16 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	}
 
 	// Changes made on other replicas meanwhile take effect once the database is back.
-	if _, err := harness.Connect(t, other.URL, proxy.WorkspaceKey).RevokeKey(t.Context(), extra.ID); err != nil {
+	if _, err := client.Do(t.Context(), harness.Connect(t, other.URL, proxy.WorkspaceKey), contract.RevokeKey,
+		extra.Path()); err != nil {
 		t.Fatal(err)
 	}
 	relay.Resume()
-	harness.WaitForStatus(t, second.Gateway+path, extra.Key, http.StatusUnauthorized)
+	harness.WaitForStatus(t, second.Gateway+path, extra.Secret.Reveal(), http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusOK, "ready")
 	api = harness.Connect(t, second.URL, proxy.WorkspaceKey)
-	if _, err := api.RevokeKey(t.Context(), proxy.APIKeys["prod"].ID); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.RevokeKey,
+		contract.KeyPath{Key: proxy.APIKeys["prod"].ID}); err != nil {
 		t.Errorf("a change once the database is back: %v", err)
 	}
 	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized)

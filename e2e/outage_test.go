@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -32,7 +33,8 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 		api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 		writing.Go(func() {
 			for ctx.Err() == nil {
-				_, err := api.CreateKey(ctx, proxy.Project.ID, client.NewKey{Owner: "busy"}) // ends with the process
+				in := contract.NewKey{Owner: "busy"}.In(proxy.Project.ID)
+				_, err := client.Do(ctx, api, contract.CreateKey, in) // ends with the process
 				if err == nil {
 					written.Add(1)
 				}
@@ -69,17 +71,17 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
-	key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+	key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.WaitForStatus(t, address, key.Key, http.StatusOK)
+	harness.WaitForStatus(t, address, key.Secret.Reveal(), http.StatusOK)
 
 	relay.Silence()
-	if _, err := api.RevokeKey(t.Context(), key.ID); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.RevokeKey, key.Path()); err != nil {
 		t.Fatal(err)
 	}
-	harness.WaitForStatus(t, address, key.Key, http.StatusUnauthorized)
+	harness.WaitForStatus(t, address, key.Secret.Reveal(), http.StatusUnauthorized)
 	creates(t, harness.Connect(t, b.URL, proxy.WorkspaceKey), proxy)
 }
 
@@ -87,7 +89,7 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 func creates(t *testing.T, api *client.Client, p client.Proxy) {
 	t.Helper()
 	testkit.Await(t, "a key that is created", func() (error, bool) {
-		_, err := api.CreateKey(t.Context(), p.Project.ID, client.NewKey{Owner: "billing"})
+		_, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(p.Project.ID))
 		return err, err == nil
 	})
 }

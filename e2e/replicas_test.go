@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -35,29 +36,38 @@ func takenAwayElsewhere(t *testing.T, database string) {
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 
-	none := time.Duration(0)
-	for what, take := range map[string]func(ctx context.Context, id string) (client.Key, error){
-		"revoked": api.RevokeKey,
-		"frozen":  api.FreezeKey,
-		"rotated": func(ctx context.Context, id string) (client.Key, error) { return api.RotateKey(ctx, id, &none) },
+	change := func(ctx context.Context, op contract.Op[contract.KeyPath, contract.Key], key contract.Key) error {
+		_, err := client.Do(ctx, api, op, key.Path())
+		return err
+	}
+	var rotated contract.KeyWithSecret
+	for what, take := range map[string]func(ctx context.Context, key contract.Key) error{
+		"revoked": func(ctx context.Context, key contract.Key) error { return change(ctx, contract.RevokeKey, key) },
+		"frozen":  func(ctx context.Context, key contract.Key) error { return change(ctx, contract.FreezeKey, key) },
+		"rotated": func(ctx context.Context, key contract.Key) (err error) {
+			rotated, err = client.Do(ctx, api, contract.RotateKey, contract.KeyRotation{
+				KeyPath: key.Path(),
+				Body:    &contract.Grace{GraceSeconds: new(int64)},
+			})
+			return err
+		},
 	} {
 		for range 5 {
-			key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+			key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
 			if err != nil {
 				t.Fatal(err)
 			}
-			harness.WaitForStatus(t, address, key.Key, http.StatusOK)
-			changed, err := take(t.Context(), key.ID)
-			if err != nil {
+			harness.WaitForStatus(t, address, key.Secret.Reveal(), http.StatusOK)
+			if err := take(t.Context(), key.Key); err != nil {
 				t.Fatal(err)
 			}
 			want := http.StatusUnauthorized
 			if what == "frozen" {
 				want = http.StatusForbidden
 			}
-			harness.WaitForStatus(t, address, key.Key, want)
+			harness.WaitForStatus(t, address, key.Secret.Reveal(), want)
 			if what == "rotated" {
-				harness.WaitForStatus(t, address, changed.Key, http.StatusOK)
+				harness.WaitForStatus(t, address, rotated.Secret.Reveal(), http.StatusOK)
 			}
 		}
 	}

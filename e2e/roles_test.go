@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
@@ -86,15 +87,15 @@ func TestRoles(t *testing.T) {
 	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 
 	t.Run("a change at the control plane is served by the gateway", func(t *testing.T) {
-		key, err := api.CreateKey(t.Context(), proxy.Project.ID, client.NewKey{Owner: "billing"})
+		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusOK)
-		if _, err := api.RevokeKey(t.Context(), key.ID); err != nil {
+		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Secret.Reveal(), http.StatusOK)
+		if _, err := client.Do(t.Context(), api, contract.RevokeKey, key.Path()); err != nil {
 			t.Fatal(err)
 		}
-		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Key, http.StatusUnauthorized)
+		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Secret.Reveal(), http.StatusUnauthorized)
 	})
 	t.Run("an export is built by the worker", func(t *testing.T) {
 		export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 )
 
@@ -48,8 +49,8 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 
 		server = harness.Serve(t, data, "")
 		got := map[string]string{}
-		for key, err := range harness.Connect(t, server.URL, proxy.WorkspaceKey).Keys(t.Context(), proxy.Project.ID,
-			client.KeyFilter{}) {
+		for key, err := range client.Each(t.Context(), harness.Connect(t, server.URL, proxy.WorkspaceKey),
+			contract.ListKeys, contract.KeyList{ProjectPath: contract.ProjectPath{Project: proxy.Project.ID}}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,16 +102,17 @@ func (a *acknowledged) keep(id, state string) {
 // createAndRevoke creates a key and revokes it if it is told to. An error means that the last change
 // was not acknowledged.
 func (a *acknowledged) createAndRevoke(ctx context.Context, api *client.Client, project string, revoke bool) error {
-	key, err := api.CreateKey(ctx, project, client.NewKey{Owner: "busy"})
+	made, err := client.Do(ctx, api, contract.CreateKey, contract.NewKey{Owner: "busy"}.In(project))
 	if err != nil {
 		return err
 	}
+	key := made.Key
 	if !revoke {
 		a.keep(key.ID, key.State)
 		return nil
 	}
 	a.keep(key.ID, "")
-	if key, err = api.RevokeKey(ctx, key.ID); err != nil {
+	if key, err = client.Do(ctx, api, contract.RevokeKey, key.Path()); err != nil {
 		return err
 	}
 	a.keep(key.ID, key.State)

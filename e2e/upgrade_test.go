@@ -95,9 +95,9 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		server.End(t, syscall.SIGTERM)
 
 		server = harness.ServeUnder(t, asNext(t), data, database)
-		harness.WaitForStatus(t, callAddress(server, proxy), kept[0].Key, http.StatusOK)
+		harness.WaitForStatus(t, callAddress(server, proxy), kept[0].Secret.Reveal(), http.StatusOK)
 		added := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)
-		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Key, http.StatusOK)
+		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Secret.Reveal(), http.StatusOK)
 		if database == "" {
 			// The programs of the later release are the ones in PATH by now.
 			upgraded := operator
@@ -115,7 +115,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		sayCompatible(t, data, database)
 		server = harness.Serve(t, data, database)
 		for _, key := range slices.Concat(kept, added) {
-			harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+			harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 		}
 		server.End(t, syscall.SIGTERM)
 
@@ -128,9 +128,9 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		}
 		server = harness.Serve(t, data, restored)
 		for _, key := range kept {
-			harness.WaitForStatus(t, callAddress(server, proxy), key.Key, http.StatusOK)
+			harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 		}
-		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Key, http.StatusUnauthorized)
+		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Secret.Reveal(), http.StatusUnauthorized)
 		if database == "" {
 			operator.runs(t, "upgrade.md", "check", dataDir(data), "POSTERN_PUBLIC_URL="+server.URL)
 		}

@@ -28,7 +28,7 @@ var typedCode = map[string][]string{
 	"cors_headers":   {"Content-Type\nX-Request-Id"},
 	"cors_methods":   {"GET", "POST"},
 	"cors_origins":   {"https://app.example.com\nhttp://localhost:3000"},
-	"days":           {"90"},
+	"expires_in":     {"90"},
 	"ip_allow":       {"203.0.113.0/24\n2001:db8::/32"},
 	"ip_deny":        {"203.0.113.7"},
 	"limits_of":      {"own"},

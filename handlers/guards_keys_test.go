@@ -29,6 +29,7 @@ var keyGuards = map[string]guard{
 		body:   `{"name":"silver","scopes":["read"]}`,
 		owner:  201,
 	},
+	"GET /api/v1/projects/:project/key-types/:key_type": {action: access.ProjectRead},
 	"PATCH /api/v1/projects/:project/key-types/:key_type": {
 		action: access.ProjectUpdate,
 		body:   `{"limits":{"minute":10}}`,

@@ -239,7 +239,7 @@ func wrongFields(form *goquery.Selection) (names []string) {
 
 // typedValues are what is typed into fields that take no other text.
 var typedValues = map[string]string{
-	"allowed": "203.0.113.0/24", "scopes": "openid email", "recipient": "", "openapi_document": "",
+	"allowed_cidrs": "203.0.113.0/24", "scopes": "openid email", "recipient": "", "openapi_document": "",
 }
 
 // typedInto returns the values of a form after someone has filled in and changed all of it,

@@ -305,6 +305,7 @@ var anonymous = merge(
 		"DELETE /api/v1/projects/:project/environments/:environment/upstream-headers/:name": "401",
 		"GET /api/v1/projects/:project/key-types":                                           "401",
 		"POST /api/v1/projects/:project/key-types":                                          "401",
+		"GET /api/v1/projects/:project/key-types/:key_type":                                 "401",
 		"PATCH /api/v1/projects/:project/key-types/:key_type":                               "401",
 		"DELETE /api/v1/projects/:project/key-types/:key_type":                              "401",
 		"GET /api/v1/projects/:project/cors":                                                "401",

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/jobs"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -92,7 +91,7 @@ func TestAChangeWithoutItsRevisionLeavesNothing(t *testing.T) {
 			}
 		}
 		rename("away", "revisions")
-		if _, err := f.keys.Freeze(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+		if _, err := f.keys.Freeze(t.Context(), owner, created.Keys["prod"].Path()); err != nil {
 			t.Errorf("once revisions can be written: %v", err)
 		}
 	})
@@ -127,19 +126,19 @@ func (f *fixture) changes(
 			return err
 		},
 		"create a key": func() error {
-			_, err := f.keys.Create(ctx, owner, project, keys.CreateInput{Owner: "late"})
+			_, err := f.keys.Create(ctx, owner, contract.NewKey{Owner: "late"}.In(project))
 			return err
 		},
 		"freeze": func() error {
-			_, err := f.keys.Freeze(ctx, owner, key)
+			_, err := f.keys.Freeze(ctx, owner, contract.KeyPath{Key: key})
 			return err
 		},
 		"rotate": func() error {
-			_, err := f.keys.Rotate(ctx, owner, key, "", time.Hour)
+			_, err := f.keys.Rotate(ctx, owner, contract.KeyRotation{KeyPath: contract.KeyPath{Key: key}})
 			return err
 		},
 		"revoke": func() error {
-			_, err := f.keys.Revoke(ctx, owner, key)
+			_, err := f.keys.Revoke(ctx, owner, contract.KeyPath{Key: key})
 			return err
 		},
 		"claim": func() error {

@@ -155,7 +155,7 @@ func (f *webhookFixture) startWorkers(t *testing.T, others ...*jobs.Workers) {
 
 func (f *webhookFixture) freeze(t *testing.T) {
 	t.Helper()
-	if _, err := f.keys.Freeze(t.Context(), f.ana, f.project.Keys["prod"].ID); err != nil {
+	if _, err := f.keys.Freeze(t.Context(), f.ana, f.project.Keys["prod"].Path()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -24,11 +24,11 @@ func TestEveryEventIsDeliveredAndSigned(t *testing.T) {
 		_, official := f.subscribe(t, receiver.URL)
 		f.startWorkers(t)
 		key := f.project.Keys["prod"]
-		if _, err := f.keys.Rotate(t.Context(), f.ana, key.ID, "", time.Hour); err != nil {
+		if _, err := f.keys.Rotate(t.Context(), f.ana, contract.KeyRotation{KeyPath: key.Path()}); err != nil {
 			t.Fatal(err)
 		}
 		f.freeze(t)
-		if _, err := f.keys.Revoke(t.Context(), f.ana, key.ID); err != nil {
+		if _, err := f.keys.Revoke(t.Context(), f.ana, key.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.projects.Create(t.Context(), f.ana, newProject); err != nil { // with its first key
@@ -40,7 +40,7 @@ func TestEveryEventIsDeliveredAndSigned(t *testing.T) {
 		}
 		f.request(t, f.ana, f.project.Project.ID)
 		received := receivedEvents(t, official, receiver.wait(t, 6),
-			key.Plaintext, unclaimed.Workspace.Key, unclaimed.Workspace.ClaimCode, "whsec_")
+			key.Secret.Reveal(), unclaimed.Workspace.Key, unclaimed.Workspace.ClaimCode, "whsec_")
 		for _, tt := range []struct{ event, member, want string }{
 			{"key.rotated", "key", key.ID},
 			{"key.frozen", "key", key.ID},
@@ -209,7 +209,7 @@ func (f *webhookFixture) failOnce(t *testing.T, status int, failing time.Duratio
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.keys.Unfreeze(t.Context(), f.ana, f.project.Keys["prod"].ID); err != nil {
+	if _, err := f.keys.Unfreeze(t.Context(), f.ana, f.project.Keys["prod"].Path()); err != nil {
 		t.Fatal(err)
 	}
 	f.freeze(t)
@@ -293,7 +293,7 @@ func TestARotatedSecretSignsBesideTheOldOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.keys.Revoke(t.Context(), f.ana, f.project.Keys["prod"].ID); err != nil {
+		if _, err := f.keys.Revoke(t.Context(), f.ana, f.project.Keys["prod"].Path()); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.hooks.Deliver(t.Context(), f.delivery(t, hook.ID).ID, true); err != nil {

@@ -28,19 +28,19 @@ type codeRun struct {
 var codeRuns = []codeRun{
 	{"create a key", "/projects/:project/keys", "/api/v1/projects/:project/keys", []string{
 		"owner", "it's \"ana\"", "key_type", "read-only", "environment", "prod", "description", "for $HOME\\n & more",
-		"expires_on", "2040-12-31", "limits_of", "own", "limits_minute", "60", "limits_day", "5000",
-		"allowed", "203.0.113.0/24\n2001:db8::/32",
+		"expires_at", "2040-12-31", "limits_of", "own", "limits_minute", "60", "limits_day", "5000",
+		"allowed_cidrs", "203.0.113.0/24\n2001:db8::/32",
 	}},
 	{"create a key without limits", "/projects/:project/keys", "/api/v1/projects/:project/keys", []string{
 		"owner", "-x", "limits_of", "none",
 	}},
 	{"update a key", "/projects/:project/keys/:key", "/api/v1/keys/:key", []string{
-		"description", "Nächtlich", "limits_of", "own", "limits_hour", "10", "allowed", "198.51.100.7",
+		"description", "Nächtlich", "limits_of", "own", "limits_hour", "10", "allowed_cidrs", "198.51.100.7",
 	}},
 	{"empty a key", "/projects/:project/keys/:key", "/api/v1/keys/:key", []string{"limits_of", "type"}},
 	{"freeze a key", "/projects/:project/keys/:key/freeze", "/api/v1/keys/:key", nil},
 	{"create a key type", "/projects/:project/key-types", "/api/v1/projects/:project/key-types", []string{
-		"name", "partner", "scopes", "orders:read\norders:*", "days", "90", "limits_minute", "100",
+		"name", "partner", "scopes", "orders:read\norders:*", "expires_in", "90", "limits_minute", "100",
 	}},
 	{"limits", "/projects/:project/limits", "/api/v1/projects/:project", []string{
 		"limit_of", "key", "limit_window", "minute", "limit_calls", "60",

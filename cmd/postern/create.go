@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 type createFlags struct {
@@ -129,7 +130,7 @@ func (f createFlags) input(t terminal) (client.NewProxy, error) {
 		if !ok || name == "" || scopes == "" {
 			return in, usageError{fmt.Sprintf("--key-type %q is not NAME=SCOPE,SCOPE", pair)}
 		}
-		auth.KeyTypes = append(auth.KeyTypes, client.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
+		auth.KeyTypes = append(auth.KeyTypes, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
 	}
 	var err error
 	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {

@@ -12,6 +12,7 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
+	"postern/core/contract"
 )
 
 // callTimeout bounds one call through the demo's gateway.
@@ -78,14 +79,14 @@ func (d *demo) callWithKey(ctx context.Context) error {
 }
 
 func (d *demo) freeze(ctx context.Context) error {
-	if _, err := d.api.FreezeKey(ctx, d.key().ID); err != nil {
+	if _, err := client.Do(ctx, d.api, contract.FreezeKey, contract.KeyPath{Key: d.key().ID}); err != nil {
 		return err
 	}
 	return d.call(ctx, d.key().Key, http.StatusForbidden, "key_frozen")
 }
 
 func (d *demo) unfreeze(ctx context.Context) error {
-	if _, err := d.api.UnfreezeKey(ctx, d.key().ID); err != nil {
+	if _, err := client.Do(ctx, d.api, contract.UnfreezeKey, contract.KeyPath{Key: d.key().ID}); err != nil {
 		return err
 	}
 	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")

@@ -6,20 +6,42 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"postern/core/contract"
 )
 
-// readLimits parses WINDOW=CALLS, and returns nil without flags. The server validates
-// the windows.
+// setLimits adds WINDOW=CALLS, or several of them with commas between them, to limits; noLimits sets empty ones. The
+// server validates the windows.
+func setLimits(limits *contract.Limits, text string) error {
+	if text == noLimits && len(*limits) == 0 {
+		*limits = contract.Limits{}
+		return nil
+	}
+	added, err := readLimits(strings.Split(text, ","))
+	if err != nil {
+		return err
+	}
+	for window, calls := range *limits {
+		if _, twice := added[window]; twice {
+			return fmt.Errorf("%s is named twice", window)
+		}
+		added[window] = calls
+	}
+	*limits = added
+	return nil
+}
+
+// readLimits parses WINDOW=CALLS, and returns nil for none.
 func readLimits(pairs []string) (map[string]int64, error) {
 	var limits map[string]int64
 	for _, pair := range pairs {
 		window, number, ok := strings.Cut(pair, "=")
 		calls, err := strconv.ParseInt(number, 10, 64)
 		if !ok || window == "" || err != nil {
-			return nil, usageError{fmt.Sprintf("--limit %q is not WINDOW=CALLS, such as minute=100", pair)}
+			return nil, fmt.Errorf("%q is not WINDOW=CALLS, such as minute=100", pair)
 		}
 		if _, twice := limits[window]; twice {
-			return nil, usageError{fmt.Sprintf("--limit names %s twice", window)}
+			return nil, fmt.Errorf("%s is named twice", window)
 		}
 		if limits == nil {
 			limits = map[string]int64{}

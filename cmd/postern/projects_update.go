@@ -90,7 +90,7 @@ func readProjectLimits(pairs, cleared []string) (*client.ProjectLimits, error) {
 	for what, rest := range given {
 		limits, err := readLimits(rest)
 		if err != nil {
-			return nil, err
+			return nil, usageError{"--limit: " + err.Error()}
 		}
 		*fields[what] = limits
 	}

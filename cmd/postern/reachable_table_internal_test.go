@@ -108,11 +108,12 @@ var reachable = []struct{ operation, command, page string }{
 	// Keys.
 	{"list-key-types", "key-types list", "GET /projects/:project/key-types"},
 	{"create-key-type", "key-types create", "POST /projects/:project/key-types"},
+	{"get-key-type", "key-types show", "GET /projects/:project/key-types/:key_type"},
 	{"update-key-type", "key-types update", "POST /projects/:project/key-types/:key_type"},
 	{"delete-key-type", "key-types delete", "POST /projects/:project/key-types/:key_type/delete"},
 	{"list-keys", "keys list", "GET /projects/:project/keys"},
 	{"create-key", "keys create", "POST /projects/:project/keys"},
-	{"get-key", "keys list", "GET /projects/:project/keys/:key"},
+	{"get-key", "keys show", "GET /projects/:project/keys/:key"},
 	{"update-key", "keys update", "POST /projects/:project/keys/:key"},
 	{"rotate-key", "keys rotate", "POST /projects/:project/keys/:key/rotate"},
 	{"freeze-key", "keys freeze", "POST /projects/:project/keys/:key/freeze; POST /projects/:project/keys/change"},

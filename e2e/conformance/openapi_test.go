@@ -23,6 +23,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/access"
@@ -110,7 +111,10 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	// Scopes that no key type can have, such as addresses, are open to the key with all scopes alone.
 	for n, rule := range []client.Rule{rules.Rules[0], rules.Rules[len(rules.Rules)/2]} {
 		name := fmt.Sprintf("of-rule-%d", n)
-		_, err := api.CreateKeyType(t.Context(), "shop", client.NewKeyType{Name: name, Scopes: rule.Scopes})
+		_, err := client.Do(t.Context(), api, contract.CreateKeyType, contract.KeyTypeCreation{
+			ProjectPath: contract.ProjectPath{Project: "shop"},
+			Body:        contract.NewKeyType{Name: name, Scopes: rule.Scopes},
+		})
 		if err != nil {
 			t.Logf("no key type can have the scopes %v: %v", rule.Scopes, err)
 			continue
@@ -161,7 +165,7 @@ func accountToken(t *testing.T, server *app.App) string {
 
 func mint(t *testing.T, api *client.Client, keyType string) string {
 	t.Helper()
-	k, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: "ana", KeyType: keyType})
+	k, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "ana", KeyType: keyType}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}

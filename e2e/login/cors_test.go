@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -104,12 +105,12 @@ func TestCORS_ofTenants(t *testing.T) {
 		if _, err := api.AttachTenant(t.Context(), made.Project.ID, tenant); err != nil {
 			t.Fatal(err)
 		}
-		in := client.NewKey{Owner: tenant + "-app", Tenant: tenant}
-		key, err := api.CreateKey(t.Context(), made.Project.ID, in)
+		in := contract.NewKey{Owner: tenant + "-app", Tenant: tenant}
+		key, err := client.Do(t.Context(), api, contract.CreateKey, in.In(made.Project.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys[tenant] = key.Key
+		keys[tenant] = key.Secret.Reveal()
 		cors := client.CORS{Origins: []string{pages[tenant]}, Methods: []string{"GET", "DELETE"}}
 		if _, err := api.SetTenantCORS(t.Context(), tenant, cors); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/platform/config"
 	"postern/testkit"
@@ -45,7 +46,8 @@ func renameUnderLoad(t *testing.T, database string) {
 	environment := project.Versions[0].Environments[0].ID
 	for i := range 50 { // to be read again at each rename
 		owner := fmt.Sprintf("owner-%d", i)
-		if _, err := api.CreateKey(t.Context(), "shop", client.NewKey{Owner: owner, Environment: "prod"}); err != nil {
+		in := contract.NewKey{Owner: owner, Environment: "prod"}.In("shop")
+		if _, err := client.Do(t.Context(), api, contract.CreateKey, in); err != nil {
 			t.Fatal(err)
 		}
 	}

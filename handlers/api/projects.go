@@ -27,7 +27,7 @@ type projectOutput struct {
 	Tenants       []string            `json:"tenants" doc:"Names of its tenants"`
 	Limits        projectLimitsOutput `json:"limits" doc:"Allowed calls by window, by what is counted"`
 	Versions      []versionOutput     `json:"versions"`
-	KeyTypes      []keyTypeOutput     `json:"key_types"`
+	KeyTypes      []contract.KeyType  `json:"key_types"`
 	CreatedAt     time.Time           `json:"created_at"`
 	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
 	Deleted       *deletedOutput      `json:"deleted" doc:"In the bin: calls get 410 deleted, changes are refused, exports work; null: not deleted"`
@@ -112,7 +112,7 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 		Tenants:       p.Tenants,
 		Limits:        showProjectLimits(p.Limits),
 		Versions:      []versionOutput{},
-		KeyTypes:      []keyTypeOutput{},
+		KeyTypes:      p.KeyTypes,
 		CreatedAt:     p.CreatedAt.UTC(),
 		ExpiresAt:     contract.UTC(p.ExpiresAt),
 	}
@@ -127,9 +127,6 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 	}
 	for _, v := range p.Versions {
 		out.Versions = append(out.Versions, h.showVersion(v))
-	}
-	for _, t := range p.KeyTypes {
-		out.KeyTypes = append(out.KeyTypes, showKeyType(t))
 	}
 	return out
 }

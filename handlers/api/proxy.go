@@ -45,12 +45,12 @@ type environmentInput struct {
 }
 
 type requestsAuthInput struct {
-	Mode     string         `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
-	Methods  []string       `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
-	Keyless  string         `json:"keyless,omitempty" minLength:"1" doc:"reject (default) or owner_fallback"`
-	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
-	JWT      *jwtBody       `json:"jwt,omitempty"`
-	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
+	Mode     string                `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
+	Methods  []string              `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
+	Keyless  string                `json:"keyless,omitempty" minLength:"1" doc:"reject (default) or owner_fallback"`
+	KeyTypes []contract.NewKeyType `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
+	JWT      *jwtBody              `json:"jwt,omitempty"`
+	Opaque   *opaqueBody           `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
 }
 
 type loginInput struct {
@@ -76,13 +76,6 @@ func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
 		out.Providers = append(out.Providers, input)
 	}
 	return out, nil
-}
-
-type keyTypeInput struct {
-	Name      string   `json:"name,omitempty" minLength:"1"`
-	Scopes    []string `json:"scopes,omitempty"`
-	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    limits   `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`
 }
 
 type createProxyOutput struct {
@@ -242,14 +235,7 @@ func (in *createProxyInput) rule() projects.CreateInput {
 		if auth.JWT != nil {
 			out.Auth.Issuers = auth.JWT.rule()
 		}
-		for _, t := range auth.KeyTypes {
-			out.KeyTypes = append(out.KeyTypes, projects.KeyType{
-				Name:      t.Name,
-				Scopes:    t.Scopes,
-				ExpiresIn: t.ExpiresIn,
-				Limits:    t.Limits,
-			})
-		}
+		out.KeyTypes = auth.KeyTypes
 	}
 	return out
 }
@@ -268,7 +254,7 @@ func (h *Handler) showCreated(created projects.Created) createdProxy {
 	if len(created.Keys) > 0 {
 		out.APIKeys = map[string]createdKey{}
 		for environment, key := range created.Keys {
-			out.APIKeys[environment] = createdKey{ID: key.ID, Key: key.Plaintext}
+			out.APIKeys[environment] = createdKey{ID: key.ID, Key: key.Secret.Reveal()}
 		}
 	}
 	if w := created.Workspace; w != nil {

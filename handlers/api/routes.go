@@ -118,12 +118,11 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
 		"Update an environment", h.updateEnvironment)
 
-	route(h, api, "list-key-types", "GET", project+"/key-types", 200, "List a project's key types", h.listKeyTypes)
-	route(h, api, "create-key-type", "POST", project+"/key-types", 201, "Create a key type", h.createKeyType)
-	route(h, api, "update-key-type", "PATCH", project+"/key-types/{key_type}", 200,
-		"Update a key type", h.updateKeyType)
-	route(h, api, "delete-key-type", "DELETE", project+"/key-types/{key_type}", 204,
-		"Delete an unused key type", h.deleteKeyType)
+	serve(h, api, contract.ListKeyTypes, h.Projects.KeyTypes)
+	serve(h, api, contract.CreateKeyType, h.Projects.CreateKeyType)
+	serve(h, api, contract.GetKeyType, h.Projects.KeyType)
+	serve(h, api, contract.UpdateKeyType, h.Projects.UpdateKeyType)
+	serve(h, api, contract.DeleteKeyType, h.Projects.DeleteKeyType)
 }
 
 // upstreamRoutes adds what upstreams recognize a project's calls by.
@@ -221,14 +220,14 @@ func (h *Handler) keyRoutes(api huma.API) {
 		project = "/api/v1/projects/{project}"
 		key     = "/api/v1/keys/{key}"
 	)
-	route(h, api, "list-keys", "GET", project+"/keys", 200, "List API keys", h.listKeys)
-	route(h, api, "create-key", "POST", project+"/keys", 201, "Create an API key", h.createKey)
-	route(h, api, "get-key", "GET", key, 200, "Get an API key", h.getKey)
-	route(h, api, "update-key", "PATCH", key, 200, "Update an API key", h.updateKey)
-	route(h, api, "rotate-key", "POST", key+"/rotate", 200, "Rotate an API key's secret", h.rotateKey)
-	route(h, api, "freeze-key", "POST", key+"/freeze", 200, "Freeze an API key", h.freezeKey)
-	route(h, api, "unfreeze-key", "POST", key+"/unfreeze", 200, "Unfreeze an API key", h.unfreezeKey)
-	route(h, api, "revoke-key", "POST", key+"/revoke", 200, "Revoke an API key", h.revokeKey)
+	serveList(h, api, contract.ListKeys, h.Keys.List)
+	serve(h, api, contract.CreateKey, h.Keys.Create)
+	serve(h, api, contract.GetKey, h.Keys.Get)
+	serve(h, api, contract.UpdateKey, h.Keys.Update)
+	serve(h, api, contract.RotateKey, h.Keys.Rotate)
+	serve(h, api, contract.FreezeKey, h.Keys.Freeze)
+	serve(h, api, contract.UnfreezeKey, h.Keys.Unfreeze)
+	serve(h, api, contract.RevokeKey, h.Keys.Revoke)
 	route(h, api, "get-usage", "GET", usageRoute, 200, "Get usage", h.getUsage)
 
 	route(h, api, "list-requests", "GET", requestsRoute, 200,

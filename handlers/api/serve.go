@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,6 +14,14 @@ import (
 	"postern/models"
 	"postern/service/access"
 )
+
+// schemasOf has a type with the schema for each type of the contract whose JSON its fields don't tell.
+var schemasOf = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[contract.Limits]():                    reflect.TypeFor[limits](),
+	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
+	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),
+	reflect.TypeFor[contract.Optional[time.Time]]():       reflect.TypeFor[nullable[time.Time]](),
+}
 
 // rule decides on an operation and carries it out.
 type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)

@@ -76,13 +76,13 @@ var formFields = map[string]string{
 	"/projects/:project/domains/:domain":                              "environment",
 	"/projects/:project/export": "consumers format keys " +
 		"password recipient secrets",
-	"/projects/:project/keys": "allowed description environment expires_on key_type " +
+	"/projects/:project/keys": "allowed_cidrs description environment expires_at key_type " +
 		"limits_of owner product tenant limits_*",
 	"/projects/:project/keys/change":         "do key",
-	"/projects/:project/keys/:key":           "allowed description expires_on limits_of limits_*",
+	"/projects/:project/keys/:key":           "allowed_cidrs description expires_at limits_of limits_*",
 	"/projects/:project/keys/:key/rotate":    "grace_seconds",
-	"/projects/:project/key-types":           "days name scopes limits_*",
-	"/projects/:project/key-types/:key_type": "days name scopes limits_*",
+	"/projects/:project/key-types":           "expires_in name scopes limits_*",
+	"/projects/:project/key-types/:key_type": "expires_in name scopes limits_*",
 	"/projects/:project/login":               "confidential name redirect_uris tenant",
 	anAppClient: "access_minutes algorithm backchannel_logout_uri logout_uris " +
 		"name pkce redirect_uris refresh_days",

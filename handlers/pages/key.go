@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"postern/core/snapshot"
+	"postern/core/contract"
 	"postern/service/access"
 	"postern/service/keys"
 	rules "postern/service/projects"
@@ -14,12 +14,12 @@ import (
 )
 
 // keyModel is a key's page with the forms that its state allows.
-func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
+func keyModel(v *visit, p rules.Project, k contract.Key) projects.Key {
 	path := keyPath(p, k.ID)
 	m := projects.Key{
 		Page:       v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
 		Owner:      k.Owner,
-		Display:    displayKey(k),
+		Display:    k.Display(),
 		State:      keyBadge(k),
 		Facts:      keyFacts(k),
 		BackURL:    keysPath(p),
@@ -30,9 +30,9 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 		m.Edit = nil
 		return m
 	}
-	m.Impact = impactOf([]keys.Key{k})
+	m.Impact = impactOf([]contract.Key{k})
 	switch k.State {
-	case string(snapshot.KeyActive):
+	case contract.KeyActive:
 		m.Rotate = &projects.Rotate{
 			ETag:  k.ETag,
 			Grace: graceOptions(),
@@ -41,7 +41,7 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 				Action: path + "/rotate",
 				Verb:   "Rotate",
 				Kind:   "key",
-				Name:   displayKey(k) + " of " + k.Owner,
+				Name:   k.Display() + " of " + k.Owner,
 				Impact: []string{
 					m.Impact,
 					"Calls with the old secret are answered 401 once it has ended.",
@@ -51,23 +51,23 @@ func keyModel(v *visit, p rules.Project, k keys.Key) projects.Key {
 			},
 		}
 		m.FreezeAction = path + "/freeze"
-	case string(snapshot.KeyFrozen):
+	case contract.KeyFrozen:
 		m.UnfreezeAction = path + "/unfreeze"
 	}
-	if k.State != string(snapshot.KeyRevoked) {
+	if k.State != contract.KeyRevoked {
 		m.Revoke = &ui.Confirmation{
 			ID:     "revoke-confirm",
 			Action: path + "/revoke",
 			Verb:   "Revoke",
 			Kind:   "key",
-			Name:   displayKey(k) + " of " + k.Owner,
+			Name:   k.Display() + " of " + k.Owner,
 			Impact: []string{m.Impact, "Calls with it are answered 401 from now on."},
 		}
 	}
 	return m
 }
 
-func keyFacts(k keys.Key) []ui.Fact {
+func keyFacts(k contract.Key) []ui.Fact {
 	facts := []ui.Fact{
 		{Label: "ID", Value: k.ID, Mono: true, Copy: "key-id"},
 		{Label: "Type", Value: k.KeyType},
@@ -90,11 +90,11 @@ func keyFacts(k keys.Key) []ui.Fact {
 	return facts
 }
 
-func reachText(k keys.Key) string {
-	if k.Product == "" {
+func reachText(k contract.Key) string {
+	if k.Product == nil {
 		return "this project"
 	}
-	return "every project of " + k.Product
+	return "every project of " + *k.Product
 }
 
 func graceOptions() []ui.Option {

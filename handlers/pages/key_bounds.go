@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
-	"postern/service/keys"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -26,7 +26,7 @@ type keyBounds struct {
 }
 
 func postedBounds(v *visit) keyBounds {
-	b := keyBounds{of: v.posted("limits_of"), windows: v.postedLimits("limits_"), allowed: v.posted("allowed")}
+	b := keyBounds{of: v.posted("limits_of"), windows: v.postedLimits("limits_"), allowed: v.posted("allowed_cidrs")}
 	if b.of == "" && len(b.windows) > 0 {
 		b.of = limitsOfOwn
 	}
@@ -34,7 +34,7 @@ func postedBounds(v *visit) keyBounds {
 }
 
 // boundsOf returns the fields as the key has them.
-func boundsOf(k keys.Key) keyBounds {
+func boundsOf(k contract.Key) keyBounds {
 	b := keyBounds{of: limitsOfType, windows: map[string]string{}, allowed: strings.Join(k.AllowedCIDRs, "\n")}
 	if k.Limits == nil {
 		return b
@@ -48,10 +48,10 @@ func boundsOf(k keys.Key) keyBounds {
 
 // limits returns nil for the limits of the key's type. It ignores the numbers of choices
 // that are not selected, because the form hides them.
-func (b keyBounds) limits() map[string]int64 {
+func (b keyBounds) limits() contract.Limits {
 	switch b.of {
 	case limitsOfNone:
-		return map[string]int64{}
+		return contract.Limits{}
 	case limitsOfOwn:
 		return *readLimits(b.windows)
 	}
@@ -97,16 +97,16 @@ func aWindow(name string) string {
 }
 
 // effectiveText describes the limits that apply to a key and where they come from.
-func effectiveText(k keys.Key) string {
-	text := limitsText(typedLimits(k.Effective))
+func effectiveText(k contract.Key) string {
+	text := limitsText(typedLimits(k.EffectiveLimits))
 	switch {
-	case k.LimitsFrom == keys.LimitsOfKey && text == "":
+	case k.LimitsFrom == contract.LimitsOfKey && text == "":
 		return "none, whatever its type has"
-	case k.LimitsFrom == keys.LimitsOfKey:
+	case k.LimitsFrom == contract.LimitsOfKey:
 		return text + " (its own)"
-	case k.LimitsFrom == keys.LimitsOfType:
+	case k.LimitsFrom == contract.LimitsOfType:
 		return text + " (of its type)"
-	case k.LimitsFrom == keys.LimitsOfProject:
+	case k.LimitsFrom == contract.LimitsOfProject:
 		return text + " (of the project, for each key)"
 	}
 	return "none"

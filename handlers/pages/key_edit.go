@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"postern/core/snapshot"
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -21,7 +20,7 @@ type keyForm struct {
 	bounds                           keyBounds
 }
 
-func keyFormFor(k keys.Key) keyForm {
+func keyFormFor(k contract.Key) keyForm {
 	return keyForm{revision: k.ETag, description: k.Description, expiresOn: dayValue(k.ExpiresAt), bounds: boundsOf(k)}
 }
 
@@ -44,15 +43,19 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 	form := keyForm{
 		revision:    v.posted("revision"),
 		description: strings.TrimSpace(v.posted("description")),
-		expiresOn:   v.posted("expires_on"),
+		expiresOn:   v.posted("expires_at"),
 		bounds:      postedBounds(v),
 	}
 	change, err := form.change(k)
 	if err == nil {
-		_, err = h.Keys.Update(v.ctx(), v.who, k.ID, form.revision, change)
+		_, err = h.Keys.Update(v.ctx(), v.who, contract.KeyUpdate{
+			KeyPath:   k.Path(),
+			Condition: contract.Condition{IfMatch: form.revision},
+			Body:      change,
+		})
 	}
 	if err == nil {
-		return v.done("key_saved", keyPath(p, k.ID), displayKey(k), k.Owner)
+		return v.done("key_saved", keyPath(p, k.ID), k.Display(), k.Owner)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyConflict(v, p, form)
@@ -71,28 +74,34 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 
 // change keeps the expiry if its day is unchanged: the form has the day only, and the key
 // may expire in the middle of it.
-func (f keyForm) change(k keys.Key) (keys.Change, error) {
-	limits, ranges := f.bounds.limits(), lines(f.bounds.allowed)
-	out := keys.Change{Description: &f.description, Limits: &limits, AllowedCIDRs: &ranges}
+func (f keyForm) change(k contract.Key) (contract.KeyChange, error) {
+	ranges := lines(f.bounds.allowed)
+	out := contract.KeyChange{
+		Description:  &f.description,
+		Limits:       contract.Null[contract.Limits](),
+		AllowedCIDRs: &ranges,
+	}
+	if limits := f.bounds.limits(); limits != nil {
+		out.Limits = contract.Sent(limits)
+	}
 	if f.expiresOn == dayValue(k.ExpiresAt) {
 		return out, nil
 	}
-	var err error
-	out.NeverExpires = f.expiresOn == ""
-	out.ExpiresAt, err = endOfDay(f.expiresOn)
+	ends, err := endOfDay(f.expiresOn)
+	out.ExpiresAt = contract.Optional[time.Time]{Sent: true, Value: ends}
 	return out, err
 }
 
 // view is the form on the key's page, with its mistakes.
-func (f keyForm) view(p rules.Project, k keys.Key, wrong *formErrors) *projects.KeyEdit {
+func (f keyForm) view(p rules.Project, k contract.Key, wrong *formErrors) *projects.KeyEdit {
 	return &projects.KeyEdit{Open: len(wrong.fields) > 0, Action: keyPath(p, k.ID), Revision: f.revision,
 		Description: wrong.value("/description", f.description), Expires: wrong.value("/expires_at", f.expiresOn),
 		Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
 }
 
 // keyEditOf returns nil for a key that can no longer be changed.
-func keyEditOf(p rules.Project, k keys.Key) *projects.KeyEdit {
-	if k.State == string(snapshot.KeyRevoked) {
+func keyEditOf(p rules.Project, k contract.Key) *projects.KeyEdit {
+	if k.State == contract.KeyRevoked {
 		return nil
 	}
 	return keyFormFor(k).view(p, k, &formErrors{})
@@ -101,7 +110,7 @@ func keyEditOf(p rules.Project, k keys.Key) *projects.KeyEdit {
 // keyConflict shows what was saved meanwhile beside what was typed, which can be saved
 // over it.
 func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answer, error) {
-	k, err := h.Keys.Get(v.ctx(), v.who, v.param("key"))
+	k, err := h.Keys.Get(v.ctx(), v.who, keyIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -121,9 +130,9 @@ func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answ
 	m.Hidden = []projects.Pair{
 		{Name: "revision", Value: k.ETag},
 		{Name: "description", Value: mine.description},
-		{Name: "expires_on", Value: mine.expiresOn},
+		{Name: "expires_at", Value: mine.expiresOn},
 		{Name: "limits_of", Value: mine.bounds.of},
-		{Name: "allowed", Value: mine.bounds.allowed},
+		{Name: "allowed_cidrs", Value: mine.bounds.allowed},
 	}
 	for _, window := range windowTitles() {
 		if typed := mine.bounds.windows[window]; typed != "" {

@@ -17,10 +17,10 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	action := s.Get("/projects/shop/keys").Says("#keys", "1 key").Action("owner")
 	wrong := s.Post(action,
 		"owner", "ä", "key_type", "read-only", "environment", "moon",
-		"expires_on", "2020-01-01", "description", "for tests",
+		"expires_at", "2020-01-01", "description", "for tests",
 	).Shows(422, "Keys").
 		Holds("owner", "ä").
-		Holds("expires_on", "2020-01-01").
+		Holds("expires_at", "2020-01-01").
 		Holds("description", "for tests").
 		Says("#key-owner-error", "printable ASCII").
 		Says("#key-expires-error", "100 years").
@@ -28,13 +28,13 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	if wrong.Find("details[open]").Length() != 1 || wrong.Value("#key-type option[selected]") != "read-only" {
 		t.Error("the refused form is closed or forgot the type")
 	}
-	s.Post(action, "owner", "billing", "key_type", "full", "expires_on", "tomorrow").
+	s.Post(action, "owner", "billing", "key_type", "full", "expires_at", "tomorrow").
 		Shows(422, "Keys").
 		Says("#key-expires-error", "2030-12-31")
 
 	minted := s.Submit(action,
 		"owner", "billing", "key_type", "read-only", "environment", "prod",
-		"expires_on", "2090-12-31",
+		"expires_at", "2090-12-31",
 	).Shows(200, "Key created")
 	key := controlplane.Clean(minted.Find("#new-key").Text())
 	if !policy.WellFormedKey(key) || !strings.HasPrefix(key, "pst_prod_") {

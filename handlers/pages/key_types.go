@@ -3,16 +3,15 @@ package pages
 import (
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -22,9 +21,9 @@ const secondsADay = 24 * 3600
 
 func keyTypesPath(p rules.Project) string { return projectPath(p.Name) + "/key-types" }
 
-func keyTypePath(p rules.Project, t rules.KeyType) string { return keyTypesPath(p) + "/" + t.Name }
+func keyTypePath(p rules.Project, t contract.KeyType) string { return keyTypesPath(p) + "/" + t.Name }
 
-func keysOfType(p rules.Project, t rules.KeyType) string {
+func keysOfType(p rules.Project, t contract.KeyType) string {
 	return keysPath(p) + "?keys_type=" + t.Name
 }
 
@@ -39,12 +38,12 @@ func postedKeyType(v *visit) keyTypeForm {
 		revision: v.posted("revision"),
 		name:     strings.TrimSpace(v.posted("name")),
 		scopes:   v.posted("scopes"),
-		days:     strings.TrimSpace(v.posted("days")),
+		days:     strings.TrimSpace(v.posted("expires_in")),
 		limits:   v.postedLimits("limits_"),
 	}
 }
 
-func keyTypeFormFor(t rules.KeyType) keyTypeForm {
+func keyTypeFormFor(t contract.KeyType) keyTypeForm {
 	return keyTypeForm{
 		revision: t.ETag,
 		name:     t.Name,
@@ -149,11 +148,14 @@ func lifetimeText(seconds int64) string {
 
 func (h *Handler) createKeyType(v *visit) (web.Answer, error) {
 	form := postedKeyType(v)
-	_, err := h.Projects.CreateKeyType(v.ctx(), v.who, v.param("project"), rules.KeyType{
-		Name:      form.name,
-		Scopes:    strings.Fields(form.scopes),
-		ExpiresIn: form.lifetime(),
-		Limits:    *readLimits(form.limits),
+	_, err := h.Projects.CreateKeyType(v.ctx(), v.who, contract.KeyTypeCreation{
+		ProjectPath: contract.ProjectPath{Project: v.param("project")},
+		Body: contract.NewKeyType{
+			Name:      form.name,
+			Scopes:    strings.Fields(form.scopes),
+			ExpiresIn: form.lifetime(),
+			Limits:    *readLimits(form.limits),
+		},
 	})
 	if err == nil {
 		return v.done("key_type", projectPath(v.param("project"))+"/key-types", form.name)
@@ -165,19 +167,26 @@ func (h *Handler) createKeyType(v *visit) (web.Answer, error) {
 	return h.keyTypesWith(v, form, wrong)
 }
 
+// keyTypeIn is the key type in the address.
+func keyTypeIn(v *visit) contract.KeyTypePath {
+	return contract.KeyTypePath{
+		ProjectPath: contract.ProjectPath{Project: v.param("project")},
+		KeyType:     v.param("key_type"),
+	}
+}
+
 // keyTypeOf finds the key type in the address and its project.
-func (h *Handler) keyTypeOf(v *visit) (rules.Project, rules.KeyType, error) {
+func (h *Handler) keyTypeOf(v *visit) (rules.Project, contract.KeyType, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
-		return p, rules.KeyType{}, err
+		return p, contract.KeyType{}, err
 	}
-	ref := v.param("key_type")
-	i := slices.IndexFunc(p.KeyTypes, func(t rules.KeyType) bool { return t.Name == ref || t.ID == ref })
-	if i < 0 {
-		return p, rules.KeyType{}, web.NotFound()
+	t, ok := p.KeyType(v.param("key_type"))
+	if !ok {
+		return p, t, web.NotFound()
 	}
 	v.selectTeam(p.Team)
-	return p, p.KeyTypes[i], nil
+	return p, t, nil
 }
 
 func (h *Handler) showKeyType(v *visit) (web.Answer, error) {
@@ -189,7 +198,7 @@ func (h *Handler) showKeyType(v *visit) (web.Answer, error) {
 	return web.Show(projects.KeyTypePage(m)), err
 }
 
-func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (projects.KeyType, error) {
+func (h *Handler) keyTypeModel(v *visit, p rules.Project, t contract.KeyType) (projects.KeyType, error) {
 	m := projects.KeyType{
 		Page: v.shell(
 			"Key type "+t.Name, keyTypePath(p, t), projectsCrumb(), projectCrumb(p),
@@ -199,7 +208,10 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 		KeysURL: keysOfType(p, t),
 		BackURL: keyTypesPath(p),
 	}
-	total, err := h.Keys.Count(v.ctx(), v.who, p.ID, keys.Filter{KeyType: t.Name})
+	total, err := h.Keys.Count(v.ctx(), v.who, contract.KeyList{
+		ProjectPath: contract.ProjectPath{Project: p.ID},
+		KeyType:     t.Name,
+	})
 	if err != nil {
 		return m, err
 	}
@@ -233,11 +245,16 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t rules.KeyType) (proj
 
 func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
 	form := postedKeyType(v)
-	scopes, lifetime := strings.Fields(form.scopes), form.lifetime()
-	change := rules.KeyTypeChange{Scopes: &scopes, ExpiresIn: &lifetime, Limits: readLimits(form.limits)}
-	changed, err := h.Projects.UpdateKeyType(
-		v.ctx(), v.who, v.param("project"), v.param("key_type"), form.revision, change,
-	)
+	scopes := strings.Fields(form.scopes)
+	changed, err := h.Projects.UpdateKeyType(v.ctx(), v.who, contract.KeyTypeUpdate{
+		KeyTypePath: keyTypeIn(v),
+		Condition:   contract.Condition{IfMatch: form.revision},
+		Body: contract.KeyTypeChange{
+			Scopes:    &scopes,
+			ExpiresIn: contract.Sent(form.lifetime()),
+			Limits:    contract.Sent(contract.Limits(*readLimits(form.limits))),
+		},
+	})
 	if err == nil {
 		return v.done("key_type", projectPath(v.param("project"))+"/key-types/"+v.param("key_type"), changed.Name)
 	}
@@ -256,7 +273,7 @@ func (h *Handler) saveKeyType(v *visit) (web.Answer, error) {
 func (h *Handler) deleteKeyType(v *visit) (web.Answer, error) {
 	err := v.confirmed("Tick the box to delete the key type.")
 	if err == nil {
-		err = h.Projects.DeleteKeyType(v.ctx(), v.who, v.param("project"), v.param("key_type"), "")
+		_, err = h.Projects.DeleteKeyType(v.ctx(), v.who, contract.KeyTypeDeletion{KeyTypePath: keyTypeIn(v)})
 	}
 	if err == nil {
 		return v.done("key_type_gone", projectPath(v.param("project"))+"/key-types")
@@ -315,7 +332,7 @@ func (h *Handler) keyTypeConflict(v *visit, mine keyTypeForm) (web.Answer, error
 	m.Hidden = []projects.Pair{
 		{Name: "revision", Value: t.ETag},
 		{Name: "scopes", Value: mine.scopes},
-		{Name: "days", Value: mine.days},
+		{Name: "expires_in", Value: mine.days},
 	}
 	for _, window := range windowTitles() {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: mine.limits[window]})

@@ -15,7 +15,7 @@ const (
 // createPartner creates the type partner: two scopes, 90 days, 60 calls a minute.
 func createPartner(s *controlplane.Browser) {
 	s.T.Helper()
-	s.Post(keyTypesPage, "name", "partner", "scopes", "orders:read\r\nstock:*  ", "days", "90", "limits_minute", "60").
+	s.Post(keyTypesPage, "name", "partner", "scopes", "orders:read\r\nstock:*  ", "expires_in", "90", "limits_minute", "60").
 		LeadsTo(keyTypesPage)
 }
 
@@ -42,28 +42,28 @@ func TestKeyTypes_invalid(t *testing.T) {
 		keyTypesPage,
 		"name", "Partner",
 		"scopes", "orders:read Orders",
-		"days", "4000",
+		"expires_in", "4000",
 		"limits_hour", "0",
 		"limits_day", "9",
 	).
 		Shows(422, "Key types").
 		Holds("name", "Partner").
-		Holds("days", "4000").
+		Holds("expires_in", "4000").
 		Holds("limits_hour", "0").
 		Holds("limits_day", "9").
 		Says("#type-scopes", "orders:read Orders").
 		Says("#type-name-error", "lower-case").
 		Says("#type-scopes-error", "Orders: Use lower-case").
-		Says("#type-days-error", "up to 3650").
+		Says("#type-expires-in-error", "up to 3650").
 		Says("#type-limit-hour-error", "1 or more").
 		Says("details[open]", "Create a key type")
 	s.Post(keyTypesPage, "name", "full", "scopes", "a").
 		Shows(409, "Key types").
 		Says("#type-name-error", `"full" already`)
 	for _, days := range []string{"many", "NaN", "-1", "0"} {
-		s.Post(keyTypesPage, "name", "other", "scopes", "a", "days", days).
+		s.Post(keyTypesPage, "name", "other", "scopes", "a", "expires_in", days).
 			Shows(422, "Key types").
-			Says("#type-days-error", "up to 3650")
+			Says("#type-expires-in-error", "up to 3650")
 	}
 }
 
@@ -80,7 +80,7 @@ func TestKeyTypes_create(t *testing.T) {
 	s.Get(partnerPage).
 		Shows(200, "Key type partner").
 		Says("dl", "Keys0").
-		Holds("days", "90").
+		Holds("expires_in", "90").
 		Holds("limits_minute", "60").
 		Says("#changed-type-scopes", "orders:read stock:*")
 }
@@ -93,28 +93,28 @@ func TestKeyTypes_update(t *testing.T) {
 	opened := s.Get(partnerPage).Revision("scopes")
 	s.Post(partnerPage, "revision", opened, "scopes", "orders:read", "limits_day", "1000").LeadsTo(partnerPage)
 	s.Get(partnerPage).
-		Holds("days", "").
+		Holds("expires_in", "").
 		Holds("limits_minute", "").
 		Holds("limits_day", "1000").
 		Says("#changed-type-scopes", "orders:read")
-	s.Post(partnerPage, "revision", s.Get(partnerPage).Revision("scopes"), "scopes", " ", "days", "7").
+	s.Post(partnerPage, "revision", s.Get(partnerPage).Revision("scopes"), "scopes", " ", "expires_in", "7").
 		Shows(422, "Key type partner").
-		Holds("days", "7").
+		Holds("expires_in", "7").
 		Says("#changed-type-scopes-error", "at least one")
 
-	conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "days", "30", "limits_minute", "5").
+	conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "expires_in", "30", "limits_minute", "5").
 		Shows(412, "Changed since you opened it").
 		Says("tbody", "orders:read").
 		Says("tbody", "stock:read").
 		Says("tbody", "1,000 a day").
 		Says("tbody", "5 a minute")
 	var mine []string
-	for _, name := range []string{"revision", "scopes", "days", "limits_minute", "limits_day"} {
+	for _, name := range []string{"revision", "scopes", "expires_in", "limits_minute", "limits_day"} {
 		mine = append(mine, name, conflict.Value("form:has([name=scopes]) [name="+name+"]"))
 	}
 	s.Post(partnerPage, mine...).LeadsTo(partnerPage)
 	s.Get(partnerPage).
-		Holds("days", "30").
+		Holds("expires_in", "30").
 		Holds("limits_minute", "5").
 		Holds("limits_day", "").
 		Says("#changed-type-scopes", "stock:read")
@@ -147,7 +147,7 @@ func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
 	const path = keyTypesPage + "/short"
 	callAPI(s, "POST", "/api/v1/projects/shop/key-types", `{"name":"short","scopes":["a"],"expires_in":100001}`)
 	page := s.Get(path)
-	s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "days", page.Value("[name=days]")).
+	s.Post(path, "revision", page.Revision("scopes"), "scopes", "b", "expires_in", page.Value("[name=expires_in]")).
 		LeadsTo(path)
 	s.Get(keyTypesPage).Says("tbody", "100,001 seconds")
 }

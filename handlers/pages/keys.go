@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -41,7 +42,7 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 		m.Create.Focus = v.c.Query(createOpen) == "true"
 		m.Create.Open = m.Create.Focus
 	}
-	found, err := h.Keys.List(v.ctx(), v.who, p.ID, list.keyFilter(), list.page())
+	found, err := h.Keys.List(v.ctx(), v.who, list.keys(p))
 	if err != nil {
 		return m, err
 	}
@@ -56,7 +57,7 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 
 // keyRow links to the key in the project that it was created in. For a key of a product
 // that may be another project than the listed one.
-func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
+func keyRow(p rules.Project, k contract.Key) projects.KeyRow {
 	row := projects.KeyRow{
 		ID:          k.ID,
 		URL:         keyPath(p, k.ID),
@@ -67,10 +68,10 @@ func keyRow(p rules.Project, k keys.Key) projects.KeyRow {
 		Created:     day(k.CreatedAt),
 		Expires:     dayOrNever(k.ExpiresAt),
 		LastUsed:    dayOrNever(k.LastUsedAt),
-		Display:     displayKey(k),
+		Display:     k.Display(),
 	}
-	if k.Product != "" {
-		row.Note = "Opens every project of " + k.Product
+	if k.Product != nil {
+		row.Note = "Opens every project of " + *k.Product
 	}
 	if k.Project != p.ID {
 		row.URL = projectPath(k.Project) + "/keys/" + k.ID
@@ -115,30 +116,28 @@ func choose(options []ui.Option, value string) {
 	}
 }
 
-func keyBadge(k keys.Key) ui.Badge {
+func keyBadge(k contract.Key) ui.Badge {
 	switch k.State {
-	case string(snapshot.KeyFrozen):
+	case contract.KeyFrozen:
 		return ui.Badge{Tone: ui.Cold, Text: "Frozen"}
-	case string(snapshot.KeyRevoked):
+	case contract.KeyRevoked:
 		return ui.Badge{Tone: ui.Bad, Text: "Revoked"}
-	case keys.Expired:
+	case contract.KeyExpired:
 		return ui.Badge{Tone: ui.Warn, Text: "Expired"}
 	}
 	return ui.Badge{Tone: ui.Good, Text: "Active"}
 }
 
-func displayKey(k keys.Key) string { return k.Prefix + "…" + k.Last4 }
-
-func environmentText(k keys.Key) string {
-	if k.Environment == "" {
+func environmentText(k contract.Key) string {
+	if k.Environment == nil {
 		return "all"
 	}
-	return k.Environment
+	return *k.Environment
 }
 
 func (h *Handler) createKey(v *visit) (web.Answer, error) {
 	bounds := postedBounds(v)
-	in := keys.CreateInput{
+	in := contract.NewKey{
 		Owner:        strings.TrimSpace(v.posted("owner")),
 		KeyType:      v.posted("key_type"),
 		Tenant:       v.posted("tenant"),
@@ -149,14 +148,14 @@ func (h *Handler) createKey(v *visit) (web.Answer, error) {
 		AllowedCIDRs: lines(bounds.allowed),
 	}
 	project := v.param("project")
-	expires, err := endOfDay(v.posted("expires_on"))
+	expires, err := endOfDay(v.posted("expires_at"))
 	if err == nil {
 		in.ExpiresAt = expires
-		var minted keys.Minted
-		minted, err = h.Keys.Create(v.ctx(), v.who, project, in)
+		var minted contract.KeyWithSecret
+		minted, err = h.Keys.Create(v.ctx(), v.who, in.In(project))
 		if err == nil {
 			path := projectPath(project) + "/keys/" + minted.ID + "/secret"
-			return h.disclose(v, path, disclosed{Heading: "Key created", Secret: minted.Plaintext})
+			return h.disclose(v, path, disclosed{Heading: "Key created", Secret: minted.Secret.Reveal()})
 		}
 	}
 	wrong, ok := formErrorsIn(err)
@@ -174,13 +173,13 @@ func (h *Handler) createKey(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	markKeyForm(&m.Keys.Create, in, v.posted("expires_on"), wrong)
+	markKeyForm(&m.Keys.Create, in, v.posted("expires_at"), wrong)
 	m.Keys.Create.Bounds = bounds.form(inheritedByChoice(p), wrong)
 	m.Keys.Create.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: projects.KeysPage(m)}, nil
 }
 
-func markKeyForm(form *projects.KeyForm, in keys.CreateInput, expiresOn string, wrong *formErrors) {
+func markKeyForm(form *projects.KeyForm, in contract.NewKey, expiresOn string, wrong *formErrors) {
 	form.Open = true
 	form.Owner = wrong.value("/owner", in.Owner)
 	form.Description = wrong.value("/description", in.Description)
@@ -225,7 +224,7 @@ func (h *Handler) showKeySecret(v *visit) (web.Answer, error) {
 	return web.Show(projects.ShownPage(h.shown(v, p, k, found))), nil
 }
 
-func (h *Handler) shown(v *visit, p rules.Project, k keys.Key, found *disclosed) projects.Shown {
+func (h *Handler) shown(v *visit, p rules.Project, k contract.Key, found *disclosed) projects.Shown {
 	if found == nil {
 		found = &disclosed{Heading: "Key of " + k.Owner}
 	}
@@ -248,17 +247,17 @@ func (h *Handler) shown(v *visit, p rules.Project, k keys.Key, found *disclosed)
 			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
 		},
 	}
-	if address := h.addressFor(p, k.Environment); address != "" && found.Secret != "" {
+	if address := h.addressFor(p, k); address != "" && found.Secret != "" {
 		m.Curl = curl(address, found.Secret)
 	}
 	return m
 }
 
-// addressFor returns an address that a key of the environment opens, "" if there is none.
-func (h *Handler) addressFor(p rules.Project, environment string) string {
+// addressFor returns an address that a key opens, "" if there is none.
+func (h *Handler) addressFor(p rules.Project, k contract.Key) string {
 	for _, version := range slices.Backward(p.Versions) {
 		for _, e := range version.Environments {
-			if environment == "" || environment == e.Name {
+			if k.Environment == nil || *k.Environment == e.Name {
 				return h.Web.Config.Address(p.Name, version.Name, e.Name)
 			}
 		}
@@ -266,11 +265,14 @@ func (h *Handler) addressFor(p rules.Project, environment string) string {
 	return ""
 }
 
+// keyIn is the key in the address.
+func keyIn(v *visit) contract.KeyPath { return contract.KeyPath{Key: v.param("key")} }
+
 // keyOf finds the key in the address and its project.
-func (h *Handler) keyOf(v *visit) (rules.Project, keys.Key, error) {
+func (h *Handler) keyOf(v *visit) (rules.Project, contract.Key, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
-		return p, keys.Key{}, err
+		return p, contract.Key{}, err
 	}
 	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
 	k, err := h.Keys.GetFrom(v.ctx(), v.who, home, v.param("key"))
@@ -301,9 +303,9 @@ func (h *Handler) revokeKey(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) changeKey(
-	v *visit, flash string, change func(context.Context, access.Principal, string) (keys.Key, error),
+	v *visit, flash string, change func(context.Context, access.Principal, contract.KeyPath) (contract.Key, error),
 ) (web.Answer, error) {
-	k, err := change(v.ctx(), v.who, v.param("key"))
+	k, err := change(v.ctx(), v.who, keyIn(v))
 	if err != nil {
 		return h.refusedKey(v, err)
 	}
@@ -311,15 +313,19 @@ func (h *Handler) changeKey(
 	if undo != "" {
 		undo = v.keyHere() + undo
 	}
-	return v.doneUndo(flash, v.keyHere(), undo, displayKey(k), k.Owner)
+	return v.doneUndo(flash, v.keyHere(), undo, k.Display(), k.Owner)
 }
 
 func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
 	if err := v.confirmed("Confirm that the key gets a new secret."); err != nil {
 		return h.refusedKey(v, err)
 	}
-	scoped, grace := h.Keys.InProject(v.param("project")), parseGrace(v.posted("grace_seconds"))
-	minted, err := scoped.Rotate(v.ctx(), v.who, v.param("key"), v.state, grace)
+	grace := parseGrace(v.posted("grace_seconds"))
+	minted, err := h.Keys.InProject(v.param("project")).Rotate(v.ctx(), v.who, contract.KeyRotation{
+		KeyPath:   keyIn(v),
+		Condition: contract.Condition{IfMatch: v.state},
+		Body:      &contract.Grace{GraceSeconds: &grace},
+	})
 	if err != nil {
 		return h.refusedKey(v, rotatedMeanwhile(err))
 	}
@@ -330,18 +336,18 @@ func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
 	return h.disclose(v, v.keyHere()+"/secret", disclosed{
 		Heading: "Key rotated",
 		Text:    text,
-		Secret:  minted.Plaintext,
+		Secret:  minted.Secret.Reveal(),
 	})
 }
 
 // parseGrace reads a number of seconds. It returns -1, which Rotate refuses, for any other
 // text.
-func parseGrace(seconds string) time.Duration {
-	n, err := strconv.ParseUint(seconds, 10, 32) // so that it fits a Duration
+func parseGrace(seconds string) int64 {
+	n, err := strconv.ParseUint(seconds, 10, 32)
 	if err != nil {
 		return -1
 	}
-	return time.Duration(n) * time.Second
+	return int64(n)
 }
 
 // refusedKey shows the key's page as it is now, with what is wrong with the form.

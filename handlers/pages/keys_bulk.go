@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
@@ -22,7 +23,7 @@ import (
 type bulkChange struct {
 	verb, text, undo, flash string
 	danger                  bool
-	change                  func(*keys.Service, context.Context, access.Principal, string) (keys.Key, error)
+	change                  func(*keys.Service, context.Context, access.Principal, contract.KeyPath) (contract.Key, error)
 }
 
 var bulkChanges = map[string]bulkChange{
@@ -83,12 +84,12 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 		return web.Show(projects.KeyBulkPage(m)), nil
 	}
 	for _, k := range chosen {
-		if _, err := do.change(h.Keys.InProject(p.ID), v.ctx(), v.who, k.ID); err != nil {
+		if _, err := do.change(h.Keys.InProject(p.ID), v.ctx(), v.who, k.Path()); err != nil {
 			wrong, ok := formErrorsIn(err)
 			if !ok {
 				return web.Answer{}, err
 			}
-			m.Error = "The key of " + k.Owner + ", " + displayKey(k) + ": " + wrong.rest()
+			m.Error = "The key of " + k.Owner + ", " + k.Display() + ": " + wrong.rest()
 			return web.Answer{Status: wrong.status, Page: projects.KeyBulkPage(m)}, nil
 		}
 	}
@@ -96,13 +97,13 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 }
 
 // chosenKeys returns the keys of the form, at most a page of them.
-func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]keys.Key, error) {
+func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]contract.Key, error) {
 	ids := slices.Compact(slices.Sorted(slices.Values(v.c.Request.PostForm["key"])))
 	if len(ids) > models.DefaultLimit {
 		return nil, fault.InvalidField("/key", "too_many", "Choose at most %d keys.", models.DefaultLimit)
 	}
 	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
-	var chosen []keys.Key
+	var chosen []contract.Key
 	for _, id := range ids {
 		k, err := h.Keys.GetFrom(v.ctx(), v.who, home, id)
 		if err != nil {
@@ -113,7 +114,7 @@ func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]keys.Key, error) {
 	return chosen, nil
 }
 
-func bulkPage(v *visit, p rules.Project, do bulkChange, chosen []keys.Key) projects.KeyBulk {
+func bulkPage(v *visit, p rules.Project, do bulkChange, chosen []contract.Key) projects.KeyBulk {
 	title := do.verb + " " + english.Plural(len(chosen), "key", "")
 	m := projects.KeyBulk{
 		Page: v.shell(title, keysPath(p), projectsCrumb(), projectCrumb(p),
@@ -135,7 +136,7 @@ func bulkPage(v *visit, p rules.Project, do bulkChange, chosen []keys.Key) proje
 }
 
 // impactOf says whose calls a change of the keys reaches.
-func impactOf(chosen []keys.Key) string {
+func impactOf(chosen []contract.Key) string {
 	var owners []string
 	for _, k := range chosen {
 		if k.LastUsedAt != nil && time.Since(*k.LastUsedAt) < recentCall {
@@ -155,8 +156,8 @@ func impactOf(chosen []keys.Key) string {
 }
 
 // chosenText names the keys, such as "sk_1a…9x2f of ana and 2 other keys".
-func chosenText(chosen []keys.Key) string {
-	first := displayKey(chosen[0]) + " of " + chosen[0].Owner
+func chosenText(chosen []contract.Key) string {
+	first := chosen[0].Display() + " of " + chosen[0].Owner
 	if others := len(chosen) - 1; others > 0 {
 		return first + " and " + english.Plural(others, "other key", "")
 	}

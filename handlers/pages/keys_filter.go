@@ -1,8 +1,7 @@
 package pages
 
 import (
-	"postern/core/snapshot"
-	"postern/service/keys"
+	"postern/core/contract"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -24,10 +23,10 @@ func keyList(p rules.Project) *listing {
 			{name: "owner", title: "Owner", typed: true},
 			{name: "text", title: "Contains", typed: true},
 			{name: "state", title: "State", options: []ui.Option{
-				{Value: string(snapshot.KeyActive), Title: "Active"},
-				{Value: string(snapshot.KeyFrozen), Title: "Frozen"},
-				{Value: keys.Expired, Title: "Expired"},
-				{Value: string(snapshot.KeyRevoked), Title: "Revoked"},
+				{Value: contract.KeyActive, Title: "Active"},
+				{Value: contract.KeyFrozen, Title: "Frozen"},
+				{Value: contract.KeyExpired, Title: "Expired"},
+				{Value: contract.KeyRevoked, Title: "Revoked"},
 			}},
 			{name: "type", title: "Type", options: named(types)},
 			{name: "environment", title: "Environment", options: append(
@@ -42,15 +41,18 @@ func keyList(p rules.Project) *listing {
 	return l
 }
 
-// keyFilter is the filter in force.
-func (l *listing) keyFilter() keys.Filter {
-	return keys.Filter{
+// keys is the request for the list of a project's keys.
+func (l *listing) keys(p rules.Project) contract.KeyList {
+	return contract.KeyList{
+		ProjectPath: contract.ProjectPath{Project: p.ID},
+		Page:        l.asked(),
 		Owner:       l.get("owner"),
 		State:       l.get("state"),
 		Tenant:      l.get("tenant"),
 		KeyType:     l.get("type"),
 		Environment: l.get("environment"),
 		Text:        l.get("text"),
+		Sort:        l.sorting(),
 	}
 }
 

@@ -57,7 +57,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	}
 
 	ranges := "10.0.0.0/8\r\n\r\nlocalhost"
-	wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed", ranges)...).
+	wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed_cidrs", ranges)...).
 		Shows(422, "Keys").
 		Says("#key-limit-hour-error", "Give 60 or more").
 		Says("#key-limit-year-error", "1 or more").
@@ -78,7 +78,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 			t.Errorf("the refused form holds %q at %s, want %q", got, selector, want)
 		}
 	}
-	s.Submit(action, append(form, "allowed", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
+	s.Submit(action, append(form, "allowed_cidrs", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
 		Says("dl", "every project of storefront").
 		Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
 	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Opens every project of storefront")
@@ -98,12 +98,12 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 		Value("[name=revision]")
 	form := func(revision string, more ...string) []string {
 		return append(
-			[]string{"revision", revision, "description", "For the night", "expires_on", "2090-01-02"},
+			[]string{"revision", revision, "description", "For the night", "expires_at", "2090-01-02"},
 			more...)
 	}
 	s.Post(
 		path,
-		form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed", "2001:db8::/32")...,
+		form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed_cidrs", "2001:db8::/32")...,
 	).LeadsTo(path)
 	saved := s.Get(path).
 		Says("[data-flash]", "of bootstrap is saved").
@@ -112,11 +112,11 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 		Says("dl", "7 an hour, 9 a day (its own)").
 		Says("dl", "2001:db8::/32").
 		Holds("limits_hour", "7").
-		Holds("expires_on", "2090-01-02")
+		Holds("expires_at", "2090-01-02")
 
 	// A mistake keeps what was typed, and the revision it was typed on.
 	revision := saved.Value("[name=revision]")
-	s.Post(path, form(revision, "limits_of", "own", "limits_hour", "0", "allowed", "here")...).
+	s.Post(path, form(revision, "limits_of", "own", "limits_hour", "0", "allowed_cidrs", "here")...).
 		Shows(422, "Key of bootstrap").
 		Says("#edit-limit-hour-error", "1 or more").
 		Says("#edit-allowed-error", "here:").
@@ -127,13 +127,13 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
 	s.Get(path).Says("dl", "none, whatever its type has").Says("dl", "2 Jan 2090").Says("dl", "anywhere")
 
-	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed", "192.0.2.1")...).
+	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed_cidrs", "192.0.2.1")...).
 		Shows(412, "Changed since you opened it").
 		Says("tbody", "those of its type").
 		Says("tbody", "anywhere").
 		Says("tbody", "192.0.2.1")
 	var mine []string
-	for _, name := range []string{"revision", "description", "expires_on", "limits_of", "allowed"} {
+	for _, name := range []string{"revision", "description", "expires_at", "limits_of", "allowed_cidrs"} {
 		mine = append(mine, name, conflict.Value("form:has([name=limits_of]) [name="+name+"]"))
 	}
 	s.Post(path, mine...).LeadsTo(path)
@@ -156,10 +156,10 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 	id := path[strings.LastIndex(path, "/")+1:]
 	callAPI(s, "PATCH", "/api/v1/keys/"+id, `{"expires_at":"2090-01-02T03:04:00Z"}`)
 	revision := s.Get(path).Value("[name=revision]")
-	s.Post(path, "revision", revision, "description", "x", "expires_on", "2090-01-02").LeadsTo(path)
+	s.Post(path, "revision", revision, "description", "x", "expires_at", "2090-01-02").LeadsTo(path)
 	again := s.Get(path).Says("dl", "2 Jan 2090, 03:04 UTC").Value("[name=revision]")
-	s.Post(path, "revision", again, "expires_on", "").LeadsTo(path)
-	s.Get(path).Holds("expires_on", "")
+	s.Post(path, "revision", again, "expires_at", "").LeadsTo(path)
+	s.Get(path).Holds("expires_at", "")
 }
 
 func TestKeysAreChosenAndPaged(t *testing.T) {

@@ -126,7 +126,7 @@ func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
 }
 
 // typedLimits formats limits as the form shows them, by window.
-func typedLimits(l models.Limits) map[string]string {
+func typedLimits(l map[string]int64) map[string]string {
 	out := map[string]string{}
 	for window, calls := range l {
 		out[window] = strconv.FormatInt(calls, 10)

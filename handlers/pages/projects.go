@@ -198,7 +198,7 @@ func (h *Handler) createProject(v *visit) (web.Answer, error) {
 	if err == nil {
 		minted := map[string]string{}
 		for environment, key := range created.Keys {
-			minted[environment] = key.Plaintext
+			minted[environment] = key.Secret.Reveal()
 		}
 		return h.disclose(v, createdPath(created.Project), disclosed{Keys: minted})
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/service/keys"
 	rules "postern/service/projects"
 	"postern/views/search"
 	"postern/views/ui"
@@ -79,7 +79,7 @@ func (h *Handler) search(v *visit, m *search.Search) error {
 		foundMatches(projects, func(p rules.Match) string { return projectPath(p.Name) }))
 	var keyRows []search.Found
 	for _, k := range found {
-		badge := keyBadge(keys.Key{State: k.State})
+		badge := keyBadge(contract.Key{State: k.State})
 		keyRows = append(keyRows, search.Found{
 			URL:   projectPath(k.Project) + "/keys/" + k.ID,
 			Text:  k.Owner,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/keys"
 	"postern/testkit/state"
@@ -64,7 +65,7 @@ func (w *world) keyOfADetachedTenant(t *testing.T, db *models.DB) string {
 				return err
 			}
 		}
-		key, _, err = keys.Mint("pst", project.ID, "tnt_gone", types[0], keys.CreateInput{Owner: "ana"}, now)
+		key, _, err = keys.Mint("pst", project.ID, "tnt_gone", types[0], contract.NewKey{Owner: "ana"}, now)
 		if err != nil {
 			return err
 		}

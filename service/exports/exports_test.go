@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -277,7 +278,7 @@ func TestAnExportIsOfOneState(t *testing.T) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
 		w.Store = &changingStore{Store: w.dir, change: func() {
-			if _, err := w.keys.Create(t.Context(), w.owner, w.project, keys.CreateInput{Owner: "late"}); err != nil {
+			if _, err := w.keys.Create(t.Context(), w.owner, contract.NewKey{Owner: "late"}.In(w.project)); err != nil {
 				t.Error(err)
 			}
 		}}

@@ -3,6 +3,7 @@ package exports_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/keys"
 	"postern/testkit/state"
@@ -45,7 +46,7 @@ func (w *world) keyOfAFrozenUser(t *testing.T, db *models.DB) string {
 			CreatedAt: long,
 			UpdatedAt: long,
 		}
-		key, _, err = keys.Mint("pst", w.project, tenants[0].ID, types[0], keys.CreateInput{Owner: user.ID}, now)
+		key, _, err = keys.Mint("pst", w.project, tenants[0].ID, types[0], contract.NewKey{Owner: user.ID}, now)
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/exports"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit"
 	"postern/testkit/state"
@@ -25,15 +25,15 @@ func TestExport_revised(t *testing.T) {
 		change func(*testing.T, *world, string)
 	}{
 		{"a product's key is created in another project", func(t *testing.T, w *world, _ string) {
-			if _, err := w.keys.Create(t.Context(), w.owner, "books", keys.CreateInput{
+			if _, err := w.keys.Create(t.Context(), w.owner, contract.NewKey{
 				Owner:   "late",
 				Product: "store",
-			}); err != nil {
+			}.In("books")); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		{"a product's key is revoked in another project", func(t *testing.T, w *world, key string) {
-			if _, err := w.keys.Revoke(t.Context(), w.owner, key); err != nil {
+			if _, err := w.keys.Revoke(t.Context(), w.owner, contract.KeyPath{Key: key}); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -122,7 +122,7 @@ func (w *world) shareProduct(t *testing.T) string {
 	if _, err := service.UpdateSettings(t.Context(), w.owner, "shop", "", settings); err != nil {
 		t.Fatal(err)
 	}
-	minted, err := w.keys.Create(t.Context(), w.owner, "books", keys.CreateInput{Owner: "early", Product: product})
+	minted, err := w.keys.Create(t.Context(), w.owner, contract.NewKey{Owner: "early", Product: product}.In("books"))
 	if err != nil {
 		t.Fatal(err)
 	}

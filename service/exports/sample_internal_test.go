@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/keys"
@@ -131,7 +132,7 @@ func addRandomKeys(t *testing.T, db *models.DB, projectID string) {
 		}
 		for i := range 300 - len(created(tx, t, project)) {
 			key, _, err := keys.Mint("pst", projectID, tenants[random.IntN(4)], types[random.IntN(len(types))],
-				keys.CreateInput{Owner: owners[max(0, random.IntN(20)-17)]}, now)
+				contract.NewKey{Owner: owners[max(0, random.IntN(20)-17)]}, now)
 			check(err)
 			// Ids of one millisecond are not in the order of their creation.
 			key.Last4 = fmt.Sprintf("%04d", i)

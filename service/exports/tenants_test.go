@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
@@ -20,7 +21,7 @@ func TestKeysOfEachTenantAreTheProjects(t *testing.T) {
 		w.shareProduct(t)
 		w.keyOfADetachedTenant(t, db)
 		for _, owner := range []string{"ana", "ben"} {
-			if _, err := w.keys.Create(t.Context(), w.owner, "shop", keys.CreateInput{Owner: owner}); err != nil {
+			if _, err := w.keys.Create(t.Context(), w.owner, contract.NewKey{Owner: owner}.In("shop")); err != nil {
 				t.Fatal(err)
 			}
 		}

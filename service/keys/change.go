@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -15,11 +16,11 @@ import (
 )
 
 // Get finds one key.
-func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Key, error) {
+func (s *Service) Get(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
 	tx := s.DB.Read(ctx)
-	row, parent, err := s.findKey(tx, p, id, access.KeyRead)
+	row, parent, err := s.findKey(tx, p, in.Key, access.KeyRead)
 	if err != nil {
-		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+		return contract.Key{}, fmt.Errorf("keys: get %s: %w", in.Key, err)
 	}
 	return view(tx, parent, row)
 }
@@ -31,10 +32,10 @@ type Home struct {
 }
 
 // GetFrom finds one key of a project that the caller has loaded.
-func (s *Service) GetFrom(ctx context.Context, p access.Principal, home Home, id string) (Key, error) {
+func (s *Service) GetFrom(ctx context.Context, p access.Principal, home Home, id string) (contract.Key, error) {
 	project := models.Project{ID: home.ID, TeamID: home.Team, Limits: models.ProjectLimits{Key: home.Limits}}
 	if err := access.CheckProject(p, project, access.KeyRead); err != nil {
-		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+		return contract.Key{}, fmt.Errorf("keys: get %s: %w", id, err)
 	}
 	tx := s.DB.Read(ctx)
 	row, err := tx.KeyByID(id)
@@ -42,14 +43,14 @@ func (s *Service) GetFrom(ctx context.Context, p access.Principal, home Home, id
 		err = access.NotFound()
 	}
 	if err != nil {
-		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
+		return contract.Key{}, fmt.Errorf("keys: get %s: %w", id, err)
 	}
 	return view(tx, project, row)
 }
 
 // Freeze makes calls with the key answer 403 until it is unfrozen.
-func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Key, error) {
-	return s.change(ctx, p, id, "freeze", func(row *models.APIKey, _ time.Time) error {
+func (s *Service) Freeze(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
+	return s.change(ctx, p, in, "freeze", func(row *models.APIKey, _ time.Time) error {
 		if row.State == string(snapshot.KeyRevoked) {
 			return errRevoked
 		}
@@ -59,8 +60,8 @@ func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Ke
 }
 
 // Unfreeze undoes Freeze.
-func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (Key, error) {
-	return s.change(ctx, p, id, "unfreeze", func(row *models.APIKey, _ time.Time) error {
+func (s *Service) Unfreeze(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
+	return s.change(ctx, p, in, "unfreeze", func(row *models.APIKey, _ time.Time) error {
 		if row.State == string(snapshot.KeyRevoked) {
 			return errRevoked
 		}
@@ -70,25 +71,29 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (
 }
 
 // Revoke ends a key for good, with the old secret of a rotation.
-func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) (Key, error) {
-	return s.change(ctx, p, id, "revoke", func(row *models.APIKey, _ time.Time) error {
+func (s *Service) Revoke(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
+	return s.change(ctx, p, in, "revoke", func(row *models.APIKey, _ time.Time) error {
 		revoke(row)
 		return nil
 	})
 }
 
-// Rotate gives an active key a new secret. The old one works for grace longer;
-// one that was still in its grace from an earlier rotation ends at once. An empty
-// ifMatch skips the check; where it is not the key's ETag, the error is fault.Stale.
+// Rotate gives an active key a new secret. The old one works for a grace period longer;
+// one that was still in its grace from an earlier rotation ends at once.
 func (s *Service) Rotate(
-	ctx context.Context,
-	p access.Principal,
-	id, ifMatch string,
-	grace time.Duration,
-) (Minted, error) {
+	ctx context.Context, p access.Principal, in contract.KeyRotation,
+) (contract.KeyWithSecret, error) {
+	grace := DefaultGrace
+	if in.Body != nil && in.Body.GraceSeconds != nil {
+		seconds := *in.Body.GraceSeconds
+		if seconds < 0 || seconds > int64(MaxGrace/time.Second) {
+			seconds = -1 // a product of it could wrap back into the range
+		}
+		grace = time.Duration(seconds) * time.Second
+	}
 	var plaintext string
-	key, err := s.change(ctx, p, id, "rotate", func(row *models.APIKey, now time.Time) error {
-		if grace < 0 || grace > MaxGrace {
+	key, err := s.change(ctx, p, in.KeyPath, "rotate", func(row *models.APIKey, now time.Time) error {
+		if grace < 0 {
 			return fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds (%d days).",
 				MaxGrace/time.Second, MaxGrace/(24*time.Hour))
 		}
@@ -98,7 +103,7 @@ func (s *Service) Rotate(
 				stateOf(row, now),
 			)
 		}
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		row.OldHash, row.GraceEndsAt = nil, nil
@@ -110,7 +115,7 @@ func (s *Service) Rotate(
 		plaintext, err = setSecret(row, s.Prefix)
 		return err
 	})
-	return Minted{Key: key, Plaintext: plaintext}, err
+	return contract.KeyWithSecret{Key: key, Secret: contract.Secret(plaintext)}, err
 }
 
 var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked, which is final. Create a new one.")
@@ -121,11 +126,12 @@ var webhookEvents = map[string]string{"rotate": "key.rotated", "freeze": "key.fr
 // change applies fn to a key in one transaction with its audit entry and
 // revision. Asking for the state that a key is in already changes nothing.
 func (s *Service) change(
-	ctx context.Context, p access.Principal, id, verb string, fn func(*models.APIKey, time.Time) error,
-) (Key, error) {
-	var out Key
+	ctx context.Context, p access.Principal, in contract.KeyPath, verb string,
+	fn func(*models.APIKey, time.Time) error,
+) (contract.Key, error) {
+	var out contract.Key
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, parent, err := s.findKey(tx, p, id, access.KeyChange)
+		row, parent, err := s.findKey(tx, p, in.Key, access.KeyChange)
 		if err != nil {
 			return err
 		}
@@ -147,7 +153,7 @@ func (s *Service) change(
 		return tx.AddRevision(parent.ID, row.ID, now)
 	})
 	if err != nil {
-		return Key{}, fmt.Errorf("keys: %s %s: %w", verb, id, err)
+		return contract.Key{}, fmt.Errorf("keys: %s %s: %w", verb, in.Key, err)
 	}
 	s.Changed(ctx)
 	return out, nil

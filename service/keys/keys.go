@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -40,10 +41,6 @@ const (
 	TypeReadOnly = "read-only"
 )
 
-// Expired is the state that callers see once the clock has ended a key; the
-// stored ones are those of package snapshot.
-const Expired = "expired"
-
 // Service manages API keys. Changed is called after each commit and returns when the
 // change is in effect in this process.
 type Service struct {
@@ -68,82 +65,31 @@ type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
-// Key is a key as its owner's team sees it, in the project that it was made in.
-type Key struct {
-	ID           string
-	Project      string // id
-	Owner        string
-	KeyType      string
-	Scopes       []string
-	Tenant       string
-	Product      string // name; it opens all projects in it; "": its own project only
-	Environment  string // "" opens all
-	Description  string
-	State        string         // active, frozen, revoked or expired
-	Limits       *models.Limits // of its own; nil: those of its type
-	Effective    models.Limits  // those that hold
-	LimitsFrom   string         // source of Effective: LimitsOfKey, LimitsOfType, LimitsOfProject or LimitsOfNothing
-	AllowedCIDRs []string       // empty: from anywhere
-	Prefix       string
-	Last4        string
-	ETag         string
-	CreatedAt    time.Time
-	ExpiresAt    *time.Time
-	GraceEndsAt  *time.Time
-	LastUsedAt   *time.Time // to within a minute; nil for never
-}
-
-// Where the limits that hold for a key come from.
-const (
-	LimitsOfKey     = "key"
-	LimitsOfType    = "key_type"
-	LimitsOfProject = "project" // what it states for each key
-	LimitsOfNothing = "none"    // nothing is limited for each key
-)
-
-// Minted is a key together with its plaintext.
-type Minted struct {
-	Key
-	Plaintext string
-}
-
-// CreateInput is what Create takes. ExpiresAt nil means the key type's default
-// lifetime.
-type CreateInput struct {
-	Owner        string
-	KeyType      string // "" means full
-	Tenant       string // name; "" means the project's own, default
-	Product      string // name of the project's product, whose projects the key opens; "": its own project only
-	Environment  string
-	Description  string
-	Limits       map[string]int64 // calls by window; nil: those of its type; empty: none
-	AllowedCIDRs []string         // empty: from anywhere
-	ExpiresAt    *time.Time
-}
-
-// Create mints a key of a project, named by name or id.
-func (s *Service) Create(ctx context.Context, p access.Principal, project string, in CreateInput) (Minted, error) {
-	var out Minted
+// Create creates a key of a project and returns it with its secret, which cannot be read again.
+func (s *Service) Create(
+	ctx context.Context, p access.Principal, in contract.KeyCreation,
+) (contract.KeyWithSecret, error) {
+	var out contract.KeyWithSecret
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		parent, err := access.Project(tx, p, project, access.KeyCreate)
+		parent, err := access.Project(tx, p, in.Project, access.KeyCreate)
 		if err != nil {
 			return err
 		}
 		if err := access.CheckQuota(tx, parent.TeamID, models.QuotaKeys); err != nil {
 			return err
 		}
-		row, plaintext, err := s.newRow(tx, parent, in)
+		row, plaintext, err := s.newRow(tx, parent, in.Body)
 		if err != nil {
 			return err
 		}
-		out.Plaintext = plaintext
+		out.Secret = contract.Secret(plaintext)
 		if out.Key, err = view(tx, parent, row); err != nil {
 			return err
 		}
 		return s.save(ctx, tx, p, parent, &row)
 	})
 	if err != nil {
-		return Minted{}, fmt.Errorf("keys: create in %s: %w", project, err)
+		return contract.KeyWithSecret{}, fmt.Errorf("keys: create in %s: %w", in.Project, err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -202,14 +148,14 @@ func detailOf(row models.APIKey) map[string]string {
 }
 
 // newRow checks the input against the project and mints the secret.
-func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (models.APIKey, string, error) {
+func (s *Service) newRow(tx *models.Tx, parent models.Project, in contract.NewKey) (models.APIKey, string, error) {
 	now := models.Now()
 	at, wrong, err := place(tx, parent, in)
 	if err != nil {
 		return models.APIKey{}, "", err
 	}
 	ranges, rangesWrong := ReadRanges("/allowed_cidrs", in.AllowedCIDRs, MaxRanges)
-	wrong = append(append(in.check(now), wrong...), append(CheckLimits("/limits", in.Limits), rangesWrong...)...)
+	wrong = append(append(check(in, now), wrong...), append(CheckLimits("/limits", in.Limits), rangesWrong...)...)
 	if err := fault.InvalidFields(wrong); err != nil {
 		return models.APIKey{}, "", err
 	}
@@ -227,7 +173,7 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (
 
 // Mint creates the row and the plaintext of a new key from checked input.
 func Mint(
-	prefix, projectID, tenantID string, keyType models.KeyType, in CreateInput, now time.Time,
+	prefix, projectID, tenantID string, keyType models.KeyType, in contract.NewKey, now time.Time,
 ) (models.APIKey, string, error) {
 	row := models.APIKey{
 		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
@@ -259,7 +205,7 @@ func setSecret(row *models.APIKey, prefix string) (string, error) {
 	return plaintext, nil
 }
 
-func (in CreateInput) check(now time.Time) []fault.Field {
+func check(in contract.NewKey, now time.Time) []fault.Field {
 	var wrong []fault.Field
 	if !ValidOwner(in.Owner) {
 		wrong = append(wrong, fault.Field{

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -75,13 +76,18 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return w
 }
 
-func (w *world) create(t *testing.T, in keys.CreateInput) keys.Minted {
+func (w *world) create(t *testing.T, in contract.NewKey) contract.KeyWithSecret {
 	t.Helper()
-	minted, err := w.Create(t.Context(), w.owner, "shop", in)
+	minted, err := w.Create(t.Context(), w.owner, in.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return minted
+}
+
+func rotation(key contract.KeyWithSecret, grace time.Duration) contract.KeyRotation {
+	seconds := int64(grace / time.Second)
+	return contract.KeyRotation{KeyPath: key.Path(), Body: &contract.Grace{GraceSeconds: &seconds}}
 }
 
 func (w *world) state(plaintext string) (state snapshot.KeyState, old bool) {
@@ -93,13 +99,13 @@ func (w *world) state(plaintext string) (state snapshot.KeyState, old bool) {
 func TestTheLifeOfAKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		key := w.create(t, keys.CreateInput{Owner: "billing", Environment: "prod"})
-		if !policy.WellFormedKey(key.Plaintext) || key.Prefix != "pst_prod_" ||
-			key.Last4 != key.Plaintext[len(key.Plaintext)-4:] {
+		key := w.create(t, contract.NewKey{Owner: "billing", Environment: "prod"})
+		if !policy.WellFormedKey(key.Secret.Reveal()) || key.Prefix != "pst_prod_" ||
+			key.Last4 != key.Secret.Reveal()[len(key.Secret.Reveal())-4:] {
 			t.Errorf("got %+v", key)
 		}
 		steps := []struct {
-			do   func(context.Context, access.Principal, string) (keys.Key, error)
+			do   func(context.Context, access.Principal, contract.KeyPath) (contract.Key, error)
 			want string
 			kind fault.Kind
 		}{
@@ -108,11 +114,11 @@ func TestTheLifeOfAKey(t *testing.T) {
 			{w.Unfreeze, "revoked", fault.Conflict}, {w.Freeze, "revoked", fault.Conflict},
 		}
 		for i, step := range steps {
-			_, err := step.do(t.Context(), w.owner, key.ID)
+			_, err := step.do(t.Context(), w.owner, key.Path())
 			if fault.KindOf(err) != step.kind && err != nil || (err == nil) != (step.kind == 0) {
 				t.Errorf("step %d: got %v", i, err)
 			}
-			if got, _ := w.state(key.Plaintext); string(got) != step.want {
+			if got, _ := w.state(key.Secret.Reveal()); string(got) != step.want {
 				t.Errorf("step %d: the gateway sees %q, want %q", i, got, step.want)
 			}
 		}
@@ -122,24 +128,24 @@ func TestTheLifeOfAKey(t *testing.T) {
 func TestRotationKeepsTheOldSecretForItsGrace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		first := w.create(t, keys.CreateInput{Owner: "billing"})
-		second, err := w.Rotate(t.Context(), w.owner, first.ID, "", time.Hour)
-		if err != nil || second.ID != first.ID || second.Plaintext == first.Plaintext || second.GraceEndsAt == nil {
+		first := w.create(t, contract.NewKey{Owner: "billing"})
+		second, err := w.Rotate(t.Context(), w.owner, rotation(first, time.Hour))
+		if err != nil || second.ID != first.ID || second.Secret == first.Secret || second.GraceEndsAt == nil {
 			t.Fatalf("got %+v, %v", second, err)
 		}
-		if got, old := w.state(first.Plaintext); got != snapshot.KeyActive || !old {
+		if got, old := w.state(first.Secret.Reveal()); got != snapshot.KeyActive || !old {
 			t.Errorf("the old secret is %q, old %v", got, old)
 		}
-		third, err := w.Rotate(t.Context(), w.owner, first.ID, "", 0)
+		third, err := w.Rotate(t.Context(), w.owner, rotation(first, 0))
 		if err != nil || third.GraceEndsAt != nil {
 			t.Fatalf("got %+v, %v", third, err)
 		}
-		for _, gone := range []string{first.Plaintext, second.Plaintext} {
+		for _, gone := range []string{first.Secret.Reveal(), second.Secret.Reveal()} {
 			if got, _ := w.state(gone); got != "" {
 				t.Errorf("a secret without grace is still %q", got)
 			}
 		}
-		if got, old := w.state(third.Plaintext); got != snapshot.KeyActive || old {
+		if got, old := w.state(third.Secret.Reveal()); got != snapshot.KeyActive || old {
 			t.Errorf("the new secret is %q, old %v", got, old)
 		}
 	})
@@ -148,15 +154,15 @@ func TestRotationKeepsTheOldSecretForItsGrace(t *testing.T) {
 func TestWhatIsNotActiveIsNotRotated(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		key := w.create(t, keys.CreateInput{Owner: "billing"})
-		if _, err := w.Freeze(t.Context(), w.owner, key.ID); err != nil {
+		key := w.create(t, contract.NewKey{Owner: "billing"})
+		if _, err := w.Freeze(t.Context(), w.owner, key.Path()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Rotate(t.Context(), w.owner, key.ID, "", 0); fault.KindOf(err) != fault.Conflict {
+		if _, err := w.Rotate(t.Context(), w.owner, rotation(key, 0)); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a frozen key: %v", err)
 		}
 		for _, grace := range []time.Duration{-time.Second, keys.MaxGrace + time.Second} {
-			if _, err := w.Rotate(t.Context(), w.owner, key.ID, "", grace); fault.KindOf(err) != fault.Invalid {
+			if _, err := w.Rotate(t.Context(), w.owner, rotation(key, grace)); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("grace %s: %v", grace, err)
 			}
 		}
@@ -166,7 +172,7 @@ func TestWhatIsNotActiveIsNotRotated(t *testing.T) {
 func TestAKeyTypeLendsItsLifetime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		key := w.create(t, keys.CreateInput{Owner: "billing", KeyType: "trial"})
+		key := w.create(t, contract.NewKey{Owner: "billing", KeyType: "trial"})
 		if key.ExpiresAt == nil || key.ExpiresAt.Sub(key.CreatedAt) != time.Hour {
 			t.Errorf("got %v", key.ExpiresAt)
 		}
@@ -177,14 +183,14 @@ func TestWrongInputNamesItsField(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		past := models.Now().Add(-time.Minute)
-		for code, in := range map[string]keys.CreateInput{
+		for code, in := range map[string]contract.NewKey{
 			"invalid_owner":       {Owner: " billing"},
 			"unknown_key_type":    {Owner: "o", KeyType: "gold"},
 			"unknown_environment": {Owner: "o", Environment: "staging"},
 			"invalid_expiry":      {Owner: "o", ExpiresAt: &past},
 			"invalid_description": {Owner: "o", Description: "\xff"},
 		} {
-			if _, err := w.Create(t.Context(), w.owner, "shop", in); fault.KindOf(err) != fault.Invalid ||
+			if _, err := w.Create(t.Context(), w.owner, in.In("shop")); fault.KindOf(err) != fault.Invalid ||
 				fault.CodeOf(err) != code {
 				t.Errorf("%s: got %v", code, err)
 			}
@@ -202,11 +208,14 @@ func TestListsPageThroughEveryKeyOnce(t *testing.T) {
 		w := newWorld(t, db)
 		made := map[string]bool{}
 		for range 7 {
-			made[w.create(t, keys.CreateInput{Owner: "billing"}).ID] = true
+			made[w.create(t, contract.NewKey{Owner: "billing"}).ID] = true
 		}
 		cursor, pages := "", 0
 		for {
-			page, err := w.List(t.Context(), w.owner, "shop", keys.Filter{}, models.Page{Cursor: cursor, Limit: 3})
+			page, err := w.List(t.Context(), w.owner, contract.KeyList{
+				ProjectPath: contract.ProjectPath{Project: "shop"},
+				Page:        contract.Page{Cursor: cursor, Limit: 3},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

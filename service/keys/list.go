@@ -5,66 +5,54 @@ import (
 	"fmt"
 	"slices"
 
-	"postern/core/snapshot"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Filter selects keys. A zero field selects all.
-type Filter struct {
-	Owner       string
-	State       string // active, frozen, revoked or expired
-	Tenant      string // name
-	KeyType     string // name
-	Environment string // name, or all for keys that open all
-	Text        string // a part of what is shown of the key, or of its description
-}
-
-func (f Filter) check() error {
-	states := []string{"", string(snapshot.KeyActive), string(snapshot.KeyFrozen), string(snapshot.KeyRevoked), Expired}
-	if slices.Contains(states, f.State) {
-		return nil
+func filterOf(in contract.KeyList) (models.KeyFilter, error) {
+	states := []string{"", contract.KeyActive, contract.KeyFrozen, contract.KeyRevoked, contract.KeyExpired}
+	if !slices.Contains(states, in.State) {
+		return models.KeyFilter{}, fault.InvalidField("/state", "invalid_state",
+			"Use active, frozen, revoked or expired.")
 	}
-	return fault.InvalidField("/state", "invalid_state", "Use active, frozen, revoked or expired.")
-}
-
-func (f Filter) rows() models.KeyFilter {
 	return models.KeyFilter{
-		Owner:       f.Owner,
-		State:       f.State,
-		Tenant:      f.Tenant,
-		KeyType:     f.KeyType,
-		Environment: f.Environment,
-		Text:        f.Text,
+		Owner:       in.Owner,
+		State:       in.State,
+		Tenant:      in.Tenant,
+		KeyType:     in.KeyType,
+		Environment: in.Environment,
+		Text:        in.Text,
 		Now:         models.Now(),
-	}
+	}, nil
 }
 
-// List returns the keys that open a project, newest first: its own, and those of
+// List returns the keys that open a project, newest first by default: its own, and those of
 // its product that were created in other projects.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
-) (models.List[Key], error) {
-	list, err := s.list(ctx, p, project, f, page)
+	ctx context.Context, p access.Principal, in contract.KeyList,
+) (models.List[contract.Key], error) {
+	list, err := s.list(ctx, p, in)
 	if err != nil {
-		return models.List[Key]{}, fmt.Errorf("keys: list of %s: %w", project, err)
+		return list, fmt.Errorf("keys: list of %s: %w", in.Project, err)
 	}
 	return list, nil
 }
 
 func (s *Service) list(
-	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
-) (list models.List[Key], err error) {
+	ctx context.Context, p access.Principal, in contract.KeyList,
+) (list models.List[contract.Key], err error) {
 	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.KeyRead)
+	parent, err := access.Project(tx, p, in.Project, access.KeyRead)
 	if err != nil {
 		return list, err
 	}
-	if err := f.check(); err != nil {
+	filter, err := filterOf(in)
+	if err != nil {
 		return list, err
 	}
-	rows, err := tx.KeysListed(parent, f.rows(), page)
+	rows, err := tx.KeysListed(parent, filter, models.PageOf(in.Page, in.Sort, ""))
 	if err != nil {
 		return list, err
 	}
@@ -76,18 +64,19 @@ func (s *Service) list(
 }
 
 // Count counts the keys that List lists, up to models.MaxTotal+1.
-func (s *Service) Count(ctx context.Context, p access.Principal, project string, f Filter) (int64, error) {
+func (s *Service) Count(ctx context.Context, p access.Principal, in contract.KeyList) (int64, error) {
 	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.KeyRead)
+	parent, err := access.Project(tx, p, in.Project, access.KeyRead)
+	var filter models.KeyFilter
 	if err == nil {
-		err = f.check()
+		filter, err = filterOf(in)
 	}
 	var n int64
 	if err == nil {
-		n, err = tx.CountKeysListed(parent, f.rows())
+		n, err = tx.CountKeysListed(parent, filter)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("keys: count those of %s: %w", project, err)
+		return 0, fmt.Errorf("keys: count those of %s: %w", in.Project, err)
 	}
 	return n, nil
 }

@@ -3,6 +3,7 @@ package keys_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -25,15 +26,15 @@ func TestTable_LoadKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := keys.NewTable()
-		first := w.create(t, keys.CreateInput{Owner: "ana"})
+		first := w.create(t, contract.NewKey{Owner: "ana"})
 		if err := table.LoadAll(db.Read(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		second := w.create(t, keys.CreateInput{Owner: "bo", Tenant: "acme"})
+		second := w.create(t, contract.NewKey{Owner: "bo", Tenant: "acme"})
 		if err := table.LoadKeys(db.Read(t.Context()), first.ID, second.ID); err != nil {
 			t.Fatal(err)
 		}
-		for plaintext, want := range map[string]string{first.Plaintext: "default", second.Plaintext: "acme"} {
+		for plaintext, want := range map[string]string{first.Secret.Reveal(): "default", second.Secret.Reveal(): "acme"} {
 			var key snapshot.Key
 			if table.Lookup(policy.HashKey(plaintext), &key); key.Tenant != want || key.KeyType != "full" {
 				t.Errorf("a key of %s is %+v", want, key)

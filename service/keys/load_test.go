@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
@@ -81,13 +82,13 @@ func TestTable_LoadAll(t *testing.T) {
 
 func TestTable_Retain(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
-	kept := w.create(t, keys.CreateInput{Owner: "ana"})
+	kept := w.create(t, contract.NewKey{Owner: "ana"})
 	w.table.Retain(func(id string) bool { return id == w.project.ID })
-	if key := w.lookup(t, kept.Plaintext); key.Owner != "ana" {
+	if key := w.lookup(t, kept.Secret.Reveal()); key.Owner != "ana" {
 		t.Errorf("a key of the project that is kept: %+v", key)
 	}
 	w.table.Retain(func(string) bool { return false })
-	if state, _ := w.state(kept.Plaintext); state != "" {
+	if state, _ := w.state(kept.Secret.Reveal()); state != "" {
 		t.Errorf("a key of no project is %s", state)
 	}
 }

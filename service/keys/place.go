@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -18,7 +19,7 @@ type placed struct {
 
 // place finds the key type, tenant and product that the input names. wrong has a field
 // error for each name that the project does not have.
-func place(tx *models.Tx, parent models.Project, in CreateInput) (at placed, wrong []fault.Field, err error) {
+func place(tx *models.Tx, parent models.Project, in contract.NewKey) (at placed, wrong []fault.Field, err error) {
 	types, err := tx.KeyTypesOf(parent.ID)
 	if err != nil {
 		return at, nil, err
@@ -44,7 +45,7 @@ func place(tx *models.Tx, parent models.Project, in CreateInput) (at placed, wro
 			Detail:  fmt.Sprintf("No version of this project has an environment %q.", in.Environment),
 		})
 	}
-	type finder func(*models.Tx, models.Project, CreateInput, *placed) (*fault.Field, error)
+	type finder func(*models.Tx, models.Project, contract.NewKey, *placed) (*fault.Field, error)
 	for _, find := range []finder{findTenant, findProduct} {
 		field, err := find(tx, parent, in, &at)
 		if err != nil {
@@ -57,7 +58,7 @@ func place(tx *models.Tx, parent models.Project, in CreateInput) (at placed, wro
 	return at, wrong, nil
 }
 
-func findTenant(tx *models.Tx, parent models.Project, in CreateInput, at *placed) (*fault.Field, error) {
+func findTenant(tx *models.Tx, parent models.Project, in contract.NewKey, at *placed) (*fault.Field, error) {
 	tenants, err := tx.TenantsOf(parent.ID)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func findTenant(tx *models.Tx, parent models.Project, in CreateInput, at *placed
 	return nil, nil
 }
 
-func findProduct(tx *models.Tx, parent models.Project, in CreateInput, at *placed) (*fault.Field, error) {
+func findProduct(tx *models.Tx, parent models.Project, in contract.NewKey, at *placed) (*fault.Field, error) {
 	if in.Product == "" {
 		return nil, nil
 	}

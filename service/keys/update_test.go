@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -27,52 +28,58 @@ func (w *world) lookup(t *testing.T, plaintext string) snapshot.Key {
 func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		key := w.create(t, keys.CreateInput{Owner: "billing", Limits: map[string]int64{"minute": 100, "day": 5000},
+		key := w.create(t, contract.NewKey{Owner: "billing", Limits: contract.Limits{"minute": 100, "day": 5000},
 			AllowedCIDRs: []string{"203.0.113.7", "2001:db8::/32", "203.0.113.7/32"}})
 		if diff := cmp.Diff([]string{"203.0.113.7/32", "2001:db8::/32"}, key.AllowedCIDRs); diff != "" {
 			t.Errorf("canonical ranges (-want +got):\n%s", diff)
 		}
-		served := w.lookup(t, key.Plaintext)
+		served := w.lookup(t, key.Secret.Reveal())
 		if served.Limits == nil || served.Limits[snapshot.Minute] != 100 || served.Limits[snapshot.Day] != 5000 ||
 			len(served.AllowedIPs) != 2 {
 			t.Errorf("served %+v", served)
 		}
-		none, ends, text := map[string]int64{}, models.Now().Add(time.Hour), "For invoices"
-		changed, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{
-			Limits:       &none,
+		ends, text := models.Now().Add(time.Hour), "For invoices"
+		update := func(etag string, change contract.KeyChange) (contract.Key, error) {
+			return w.Update(t.Context(), w.owner, contract.KeyUpdate{
+				KeyPath:   key.Path(),
+				Condition: contract.Condition{IfMatch: etag},
+				Body:      change,
+			})
+		}
+		changed, err := update(key.ETag, contract.KeyChange{
+			Limits:       contract.Sent(contract.Limits{}),
 			AllowedCIDRs: &[]string{},
 			Description:  &text,
-			ExpiresAt:    &ends,
+			ExpiresAt:    contract.Sent(ends),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if changed.LimitsFrom != keys.LimitsOfKey || len(changed.Effective) != 0 {
-			t.Errorf("limits from %s are %v, want none of the key's own", changed.LimitsFrom, changed.Effective)
+		if changed.LimitsFrom != contract.LimitsOfKey || len(changed.EffectiveLimits) != 0 {
+			t.Errorf("limits from %s are %v, want none of the key's own", changed.LimitsFrom, changed.EffectiveLimits)
 		}
 		if changed.Description != text || !changed.ExpiresAt.Equal(ends) {
 			t.Errorf("changed to %q until %s, want %q until %s", changed.Description, changed.ExpiresAt, text, ends)
 		}
-		if served = w.lookup(t, key.Plaintext); served.Limits == nil || !served.Limits.None() ||
+		if served = w.lookup(t, key.Secret.Reveal()); served.Limits == nil || !served.Limits.None() ||
 			len(served.AllowedIPs) != 0 ||
 			!served.ExpiresAt.Equal(ends) {
 			t.Errorf("served %+v", served)
 		}
-		_, err = w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{NeverExpires: true})
+		_, err = update(key.ETag, contract.KeyChange{ExpiresAt: contract.Null[time.Time]()})
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
-		ofType := map[string]int64(nil)
-		if changed, err = w.Update(t.Context(), w.owner, key.ID, changed.ETag, keys.Change{
-			Limits:       &ofType,
-			NeverExpires: true,
-		}); err != nil || changed.LimitsFrom != keys.LimitsOfNothing || changed.ExpiresAt != nil {
+		if changed, err = update(changed.ETag, contract.KeyChange{
+			Limits:    contract.Null[contract.Limits](),
+			ExpiresAt: contract.Null[time.Time](),
+		}); err != nil || changed.LimitsFrom != contract.LimitsOfNothing || changed.ExpiresAt != nil {
 			t.Errorf("changed to %+v, %v", changed, err)
 		}
-		if _, err := w.Revoke(t.Context(), w.owner, key.ID); err != nil {
+		if _, err := w.Revoke(t.Context(), w.owner, key.Path()); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.Update(t.Context(), w.owner, key.ID, "", keys.Change{Description: &text})
+		_, err = update("", contract.KeyChange{Description: &text})
 		if fault.CodeOf(err) != "key_revoked" {
 			t.Errorf("a revoked key: %v", err)
 		}
@@ -99,15 +106,15 @@ func TestAKeySaysWhereItsLimitsComeFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for want, in := range map[string]keys.CreateInput{
-			keys.LimitsOfProject: {Owner: "o"},
-			keys.LimitsOfType:    {Owner: "o", KeyType: "gold"},
-			keys.LimitsOfKey:     {Owner: "o", KeyType: "gold", Limits: map[string]int64{"hour": 700}},
+		for want, in := range map[string]contract.NewKey{
+			contract.LimitsOfProject: {Owner: "o"},
+			contract.LimitsOfType:    {Owner: "o", KeyType: "gold"},
+			contract.LimitsOfKey:     {Owner: "o", KeyType: "gold", Limits: contract.Limits{"hour": 700}},
 		} {
 			key := w.create(t, in)
-			held := map[string]int64{keys.LimitsOfProject: 7, keys.LimitsOfType: 70, keys.LimitsOfKey: 700}[want]
-			if key.LimitsFrom != want || key.Effective["hour"] != held {
-				t.Errorf("%s: %v from %s", want, key.Effective, key.LimitsFrom)
+			held := map[string]int64{contract.LimitsOfProject: 7, contract.LimitsOfType: 70, contract.LimitsOfKey: 700}[want]
+			if key.LimitsFrom != want || key.EffectiveLimits["hour"] != held {
+				t.Errorf("%s: %v from %s", want, key.EffectiveLimits, key.LimitsFrom)
 			}
 		}
 	})
@@ -116,13 +123,13 @@ func TestAKeySaysWhereItsLimitsComeFrom(t *testing.T) {
 func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		billing := w.create(t, keys.CreateInput{Owner: "billing", Environment: "prod", Description: "Invoices at 100%"})
-		trial := w.create(t, keys.CreateInput{Owner: "ana", KeyType: "trial", Description: `A\B`})
-		frozen := w.create(t, keys.CreateInput{Owner: "ana"})
-		if _, err := w.Freeze(t.Context(), w.owner, frozen.ID); err != nil {
+		billing := w.create(t, contract.NewKey{Owner: "billing", Environment: "prod", Description: "Invoices at 100%"})
+		trial := w.create(t, contract.NewKey{Owner: "ana", KeyType: "trial", Description: `A\B`})
+		frozen := w.create(t, contract.NewKey{Owner: "ana"})
+		if _, err := w.Freeze(t.Context(), w.owner, frozen.Path()); err != nil {
 			t.Fatal(err)
 		}
-		past := w.create(t, keys.CreateInput{Owner: "past"})
+		past := w.create(t, contract.NewKey{Owner: "past"})
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
 			row, err := tx.KeyByID(past.ID)
 			if err != nil {
@@ -137,26 +144,27 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tt := range []struct {
-			filter keys.Filter
+			filter contract.KeyList
 			want   []string
 		}{
-			{keys.Filter{}, []string{past.ID, frozen.ID, trial.ID, billing.ID}},
-			{keys.Filter{Owner: "ana"}, []string{frozen.ID, trial.ID}},
-			{keys.Filter{Owner: "ana", State: "active"}, []string{trial.ID}},
-			{keys.Filter{State: "frozen"}, []string{frozen.ID}},
-			{keys.Filter{State: "expired"}, []string{past.ID}},
-			{keys.Filter{State: "revoked"}, nil},
-			{keys.Filter{Tenant: "default", KeyType: "trial"}, []string{trial.ID}},
-			{keys.Filter{Tenant: "acme"}, nil},
-			{keys.Filter{Environment: "prod"}, []string{billing.ID}},
-			{keys.Filter{Environment: "all", KeyType: "full"}, []string{past.ID, frozen.ID}},
-			{keys.Filter{Text: "INVOICES"}, []string{billing.ID}},
-			{keys.Filter{Text: "100%"}, []string{billing.ID}},
-			{keys.Filter{Text: "1_0"}, nil},
-			{keys.Filter{Text: `a\b`}, []string{trial.ID}},
-			{keys.Filter{Text: trial.Prefix + "…" + trial.Last4}, []string{trial.ID}},
+			{contract.KeyList{}, []string{past.ID, frozen.ID, trial.ID, billing.ID}},
+			{contract.KeyList{Owner: "ana"}, []string{frozen.ID, trial.ID}},
+			{contract.KeyList{Owner: "ana", State: "active"}, []string{trial.ID}},
+			{contract.KeyList{State: "frozen"}, []string{frozen.ID}},
+			{contract.KeyList{State: "expired"}, []string{past.ID}},
+			{contract.KeyList{State: "revoked"}, nil},
+			{contract.KeyList{Tenant: "default", KeyType: "trial"}, []string{trial.ID}},
+			{contract.KeyList{Tenant: "acme"}, nil},
+			{contract.KeyList{Environment: "prod"}, []string{billing.ID}},
+			{contract.KeyList{Environment: "all", KeyType: "full"}, []string{past.ID, frozen.ID}},
+			{contract.KeyList{Text: "INVOICES"}, []string{billing.ID}},
+			{contract.KeyList{Text: "100%"}, []string{billing.ID}},
+			{contract.KeyList{Text: "1_0"}, nil},
+			{contract.KeyList{Text: `a\b`}, []string{trial.ID}},
+			{contract.KeyList{Text: trial.Prefix + "…" + trial.Last4}, []string{trial.ID}},
 		} {
-			page, err := w.List(t.Context(), w.owner, "shop", tt.filter, models.Page{})
+			tt.filter.Project = "shop"
+			page, err := w.List(t.Context(), w.owner, tt.filter)
 			var got []string
 			for _, k := range page.Items {
 				got = append(got, k.ID)
@@ -164,20 +172,24 @@ func TestKeysAreFoundByWhatIsKnownOfThem(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Errorf("%+v: %v (-want +got):\n%s", tt.filter, err, diff)
 			}
-			if n, err := w.Count(t.Context(), w.owner, "shop", tt.filter); err != nil || n != int64(len(tt.want)) {
+			if n, err := w.Count(t.Context(), w.owner, tt.filter); err != nil || n != int64(len(tt.want)) {
 				t.Errorf("%+v counts %d, %v", tt.filter, n, err)
 			}
 		}
-		first, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, models.Page{Limit: 1})
+		shop := contract.ProjectPath{Project: "shop"}
+		first, err := w.List(t.Context(), w.owner, contract.KeyList{
+			ProjectPath: shop, Page: contract.Page{Limit: 1}, Owner: "ana",
+		})
 		if err != nil || first.Next == "" {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		next := models.Page{Cursor: first.Next, Limit: 1}
-		second, err := w.List(t.Context(), w.owner, "shop", keys.Filter{Owner: "ana"}, next)
+		second, err := w.List(t.Context(), w.owner, contract.KeyList{
+			ProjectPath: shop, Page: contract.Page{Cursor: first.Next, Limit: 1}, Owner: "ana",
+		})
 		if err != nil || len(second.Items) != 1 || second.Items[0].ID != trial.ID || second.Next != "" {
 			t.Errorf("%+v, %v", second, err)
 		}
-		_, err = w.List(t.Context(), w.owner, "shop", keys.Filter{State: "tired"}, models.Page{})
+		_, err = w.List(t.Context(), w.owner, contract.KeyList{ProjectPath: shop, State: "tired"})
 		if fault.CodeOf(err) != "invalid_state" {
 			t.Errorf("an unknown state: %v", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -115,42 +116,43 @@ func labelsIn(tx *models.Tx, teamID string, projects []models.Project) (l labels
 }
 
 // view is a key of the project that it was created in.
-func view(tx *models.Tx, home models.Project, row models.APIKey) (Key, error) {
+func view(tx *models.Tx, home models.Project, row models.APIKey) (contract.Key, error) {
 	l, err := labelsIn(tx, home.TeamID, []models.Project{home})
 	if err != nil {
-		return Key{}, err
+		return contract.Key{}, err
 	}
 	return l.view(row), nil
 }
 
-func (l labels) view(row models.APIKey) Key {
+func (l labels) view(row models.APIKey) contract.Key {
 	keyType := l.types[row.KeyTypeID]
 	now := models.Now()
-	k := Key{
+	k := contract.Key{
 		ID:           row.ID,
 		Project:      row.ProjectID,
 		Owner:        row.Owner,
 		KeyType:      keyType.Name,
 		Scopes:       keyType.Scopes,
 		Tenant:       l.tenants[row.TenantID],
-		Environment:  row.Environment,
+		Environment:  contract.OrNull(row.Environment),
 		Description:  row.Description,
 		State:        stateOf(&row, now),
-		Limits:       row.Limits,
 		AllowedCIDRs: Texts(row.AllowedCIDRs),
 		Prefix:       row.Prefix,
 		Last4:        row.Last4,
 		ETag:         access.ETag(row.UpdatedAt),
-		CreatedAt:    row.CreatedAt,
-		ExpiresAt:    row.ExpiresAt,
-		LastUsedAt:   row.LastUsedAt,
+		CreatedAt:    row.CreatedAt.UTC(),
+		ExpiresAt:    contract.UTC(row.ExpiresAt),
+		LastUsedAt:   contract.UTC(row.LastUsedAt),
+		Limits:       (*contract.Limits)(row.Limits),
 	}
-	k.Effective, k.LimitsFrom = l.limitsOf(row)
+	effective, from := l.limitsOf(row)
+	k.EffectiveLimits, k.LimitsFrom = contract.Limits(effective), from
 	if row.ProductID != nil {
-		k.Product = l.products[*row.ProductID]
+		k.Product = contract.OrNull(l.products[*row.ProductID])
 	}
 	if row.GraceEndsAt != nil && row.GraceEndsAt.After(now) {
-		k.GraceEndsAt = row.GraceEndsAt
+		k.GraceEndsAt = contract.UTC(row.GraceEndsAt)
 	}
 	return k
 }
@@ -160,13 +162,13 @@ func (l labels) view(row models.APIKey) Key {
 func (l labels) limitsOf(row models.APIKey) (models.Limits, string) {
 	switch ofType, ofProject := l.types[row.KeyTypeID].Limits, l.limits[row.ProjectID]; {
 	case row.Limits != nil:
-		return *row.Limits, LimitsOfKey
+		return *row.Limits, contract.LimitsOfKey
 	case len(ofType) > 0:
-		return ofType, LimitsOfType
+		return ofType, contract.LimitsOfType
 	case len(ofProject) > 0:
-		return ofProject, LimitsOfProject
+		return ofProject, contract.LimitsOfProject
 	}
-	return nil, LimitsOfNothing
+	return nil, contract.LimitsOfNothing
 }
 
 func expired(row *models.APIKey, now time.Time) bool {
@@ -177,7 +179,7 @@ func expired(row *models.APIKey, now time.Time) bool {
 // clock has ended an active or frozen key.
 func stateOf(row *models.APIKey, now time.Time) string {
 	if row.State != string(snapshot.KeyRevoked) && expired(row, now) {
-		return Expired
+		return contract.KeyExpired
 	}
 	return row.State
 }

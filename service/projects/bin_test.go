@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -31,7 +31,7 @@ func TestDelete(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)
-		id, key := created.Project.ID, created.Keys["prod"].Plaintext
+		id, key := created.Project.ID, created.Keys["prod"].Secret.Reveal()
 		deleted, err := w.Delete(t.Context(), p, id)
 		if err != nil {
 			t.Fatal(err)
@@ -100,15 +100,18 @@ func TestChangesInTheBin(t *testing.T) {
 				return err
 			},
 			"a key type": func() error {
-				_, err := w.CreateKeyType(t.Context(), p, id, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+				_, err := w.CreateKeyType(t.Context(), p, contract.KeyTypeCreation{
+					ProjectPath: contract.ProjectPath{Project: id},
+					Body:        contract.NewKeyType{Name: "gold", Scopes: []string{"read"}},
+				})
 				return err
 			},
 			"a new key": func() error {
-				_, err := w.keys.Create(t.Context(), p, id, keys.CreateInput{Owner: "app"})
+				_, err := w.keys.Create(t.Context(), p, contract.NewKey{Owner: "app"}.In(id))
 				return err
 			},
 			"a key": func() error {
-				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].ID)
+				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].Path())
 				return err
 			},
 			"its own tenant": func() error {
@@ -120,7 +123,7 @@ func TestChangesInTheBin(t *testing.T) {
 				t.Errorf("%s: %v, want the conflict project_deleted", what, err)
 			}
 		}
-		if _, err := w.keys.Get(t.Context(), p, created.Keys["prod"].ID); err != nil {
+		if _, err := w.keys.Get(t.Context(), p, created.Keys["prod"].Path()); err != nil {
 			t.Errorf("read a key: %v", err)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
@@ -146,7 +149,7 @@ func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		both := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
+		both := w.mint(t, p, "shop", contract.NewKey{Owner: "partner", Product: "store"})
 		opening := func() (ids []string) {
 			tx := db.Read(t.Context())
 			row, err := tx.ProjectByID(books.Project.ID)
@@ -165,7 +168,7 @@ func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
 		if _, err := w.Delete(t.Context(), p, shop.Project.ID); err != nil {
 			t.Fatal(err)
 		}
-		if code, _ := w.answer(t, books.Project.ID, both.Plaintext); code != "invalid_key" {
+		if code, _ := w.answer(t, books.Project.ID, both.Secret.Reveal()); code != "invalid_key" {
 			t.Errorf("in the other project: %q, want invalid_key", code)
 		}
 		if slices.Contains(opening(), both.ID) || slices.Contains(w.list(t, p, "books"), both.ID) {
@@ -177,7 +180,7 @@ func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
 		if _, err := w.RestoreDeleted(t.Context(), p, shop.Project.ID); err != nil {
 			t.Fatal(err)
 		}
-		if code, _ := w.answer(t, books.Project.ID, both.Plaintext); code != "" {
+		if code, _ := w.answer(t, books.Project.ID, both.Secret.Reveal()); code != "" {
 			t.Errorf("restored: %q, want it let through", code)
 		}
 		if !slices.Contains(opening(), both.ID) {
@@ -271,7 +274,7 @@ func TestAKeyCreatedWhileItsProjectWasDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.feed.Changed(t.Context())
-		if code, _ := w.answer(t, id, key.Plaintext); code != "invalid_key" {
+		if code, _ := w.answer(t, id, key.Secret.Reveal()); code != "invalid_key" {
 			t.Errorf("the key is answered %q, want invalid_key", code)
 		}
 	})

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/service/keys"
 )
 
 // CreateInput is what POST /proxy takes. Empty fields take their defaults.
@@ -28,7 +28,7 @@ type CreateInput struct {
 	Version      string
 	Environments map[string]string // name -> target; empty: prod -> Target
 	Auth         AuthInput
-	KeyTypes     []KeyType
+	KeyTypes     []contract.NewKeyType
 	Login        Login // nil for none
 
 	// OpenAPI is a document as JSON, or a JSON string with a document, JSON or YAML, or with the
@@ -57,9 +57,9 @@ type AuthInput struct {
 // Created is a new project with the secrets that are shown this once.
 type Created struct {
 	Project   Project
-	Keys      map[string]keys.Minted // environment -> first key; empty without the method api_key
-	Workspace *accounts.Workspace    // nil if the caller was signed in
-	Warnings  []fault.Warning        // about the policy, the login and the OpenAPI document
+	Keys      map[string]contract.KeyWithSecret // environment -> first key; empty without the method api_key
+	Workspace *accounts.Workspace               // nil if the caller was signed in
+	Warnings  []fault.Warning                   // about the policy, the login and the OpenAPI document
 }
 
 // firstKeyOwner is the owner of the first keys.

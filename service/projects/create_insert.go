@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
@@ -182,13 +183,13 @@ func (s *Service) insertFirstKeys(
 	full models.KeyType,
 	plan plan,
 	now time.Time,
-) (map[string]keys.Minted, error) {
-	minted := map[string]keys.Minted{}
+) (map[string]contract.KeyWithSecret, error) {
+	minted := map[string]contract.KeyWithSecret{}
 	if !slices.Contains(plan.Auth.Methods, string(snapshot.APIKey)) {
 		return minted, nil
 	}
 	for _, environment := range plan.environments {
-		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, keys.CreateInput{
+		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, contract.NewKey{
 			Owner:       firstKeyOwner,
 			Environment: environment.Name,
 			Description: "Made together with the project",
@@ -202,7 +203,10 @@ func (s *Service) insertFirstKeys(
 		if err := keys.Tell(ctx, s.Events, tx, project, row, "key.created"); err != nil {
 			return nil, err
 		}
-		minted[environment.Name] = keys.Minted{Key: keys.Key{ID: row.ID, Owner: row.Owner}, Plaintext: plaintext}
+		minted[environment.Name] = contract.KeyWithSecret{
+			Key:    contract.Key{ID: row.ID, Owner: row.Owner},
+			Secret: contract.Secret(plaintext),
+		}
 	}
 	return minted, nil
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/migrations"
 	"postern/models"
-	"postern/service/keys"
 	"postern/testkit"
 	"postern/testkit/state"
 )
@@ -32,9 +32,9 @@ func TestAReplicaHearsOfAChange(t *testing.T) {
 		defer stop()
 
 		created, owner := here.create(t, authenticated)
-		hash := policy.HashKey(created.Keys["prod"].Plaintext)
+		hash := policy.HashKey(created.Keys["prod"].Secret.Reveal())
 		testkit.Eventually(t, "the new key", func() bool { return elsewhere.key(hash).ID != "" })
-		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].Path()); err != nil {
 			t.Fatal(err)
 		}
 		testkit.Eventually(t, "the revocation", func() bool {
@@ -50,7 +50,7 @@ func TestAClockThatIsOffHidesNoChange(t *testing.T) {
 		here, elsewhere := newWorld(t, db), newWorld(t, db)
 		created, _ := here.create(t, authenticated)
 		minted := created.Keys["prod"]
-		hash := policy.HashKey(minted.Plaintext)
+		hash := policy.HashKey(minted.Secret.Reveal())
 		for _, change := range []struct {
 			clock time.Duration // ahead
 			state snapshot.KeyState
@@ -88,13 +88,13 @@ func TestFeed_manyKeys(t *testing.T) {
 		var hashes [][32]byte
 		var ids []string
 		for i := range 20 {
-			minted, err := here.keys.Create(t.Context(), owner, created.Project.Name, keys.CreateInput{
+			minted, err := here.keys.Create(t.Context(), owner, contract.NewKey{
 				Owner: fmt.Sprintf("ana-%d", i),
-			})
+			}.In(created.Project.Name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			hashes, ids = append(hashes, policy.HashKey(minted.Plaintext)), append(ids, minted.ID)
+			hashes, ids = append(hashes, policy.HashKey(minted.Secret.Reveal())), append(ids, minted.ID)
 		}
 		var statements atomic.Int64
 		if err := db.OnStatement(func(context.Context) { statements.Add(1) }); err != nil {
@@ -114,7 +114,7 @@ func TestFeed_manyKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			if _, err := here.keys.Revoke(t.Context(), owner, id); err != nil {
+			if _, err := here.keys.Revoke(t.Context(), owner, contract.KeyPath{Key: id}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -121,7 +121,7 @@ func (a *announced) Emit(_ context.Context, _ *models.Tx, _, event string, data 
 func TestTenantDeletion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOwned(t, db)
-		o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
+		o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Tenant: "acme"})
 		got, err := o.TenantDeletion(t.Context(), o.viewer, "acme")
 		want := models.TenantContents{
 			Users:      1,
@@ -176,18 +176,18 @@ func TestDeleteTenant(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o, heard := newOwned(t, db), &announced{}
 		o.Events = heard
-		gone := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme", Product: "store"})
-		stays := o.mint(t, o.owner, "books", keys.CreateInput{Owner: "partner", Tenant: "other"})
+		gone := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Tenant: "acme", Product: "store"})
+		stays := o.mint(t, o.owner, "books", contract.NewKey{Owner: "partner", Tenant: "other"})
 		before := countRows(t, db)
 		if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); err != nil {
 			t.Fatal(err)
 		}
 		for _, project := range []string{o.shop, o.books} {
-			if got, _ := o.answer(t, project, gone.Plaintext); got != "invalid_key" {
+			if got, _ := o.answer(t, project, gone.Secret.Reveal()); got != "invalid_key" {
 				t.Errorf("its key in %s: %q", project, got)
 			}
 		}
-		if got, _ := o.answer(t, o.books, stays.Plaintext); got != "" {
+		if got, _ := o.answer(t, o.books, stays.Secret.Reveal()); got != "" {
 			t.Errorf("the key of another tenant: %q", got)
 		}
 		for table, n := range countRows(t, db) {
@@ -228,8 +228,8 @@ func countRows(t *testing.T, db *models.DB) map[string]int {
 func TestDeleteProduct(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOwned(t, db)
-		both := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
-		own := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner"})
+		both := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Product: "store"})
+		own := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner"})
 		got, err := o.ProductDeletion(t.Context(), o.viewer, "store")
 		if err != nil || got.Keys != 1 || got.ActiveKeys != 1 || len(got.Product.Projects) != 2 {
 			t.Errorf("counted %+v, %v", got, err)
@@ -246,14 +246,14 @@ func TestDeleteProduct(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, project := range []string{o.shop, o.books} {
-			if got, _ := o.answer(t, project, both.Plaintext); got != "invalid_key" {
+			if got, _ := o.answer(t, project, both.Secret.Reveal()); got != "invalid_key" {
 				t.Errorf("the product's key in %s: %q", project, got)
 			}
 		}
-		if got, _ := o.answer(t, o.shop, own.Plaintext); got != "" {
+		if got, _ := o.answer(t, o.shop, own.Secret.Reveal()); got != "" {
 			t.Errorf("the project's key: %q", got)
 		}
-		key, err := o.keys.Get(t.Context(), o.owner, both.ID)
+		key, err := o.keys.Get(t.Context(), o.owner, both.Path())
 		if err != nil || key.State != "revoked" {
 			t.Errorf("the product's key is %s, %v", key.State, err)
 		}

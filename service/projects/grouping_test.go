@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -70,9 +70,9 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		both := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
-		own := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner"})
-		for key, want := range map[string]string{both.Plaintext: "", own.Plaintext: "invalid_key"} {
+		both := w.mint(t, p, "shop", contract.NewKey{Owner: "partner", Product: "store"})
+		own := w.mint(t, p, "shop", contract.NewKey{Owner: "partner"})
+		for key, want := range map[string]string{both.Secret.Reveal(): "", own.Secret.Reveal(): "invalid_key"} {
 			if got, _ := w.answer(t, books.Project.ID, key); got != want {
 				t.Errorf("in the other project: %q, want %q", got, want)
 			}
@@ -85,10 +85,10 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if _, err := w.UpdateSettings(t.Context(), p, "books", "", projects.Settings{Product: &none}); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := w.answer(t, books.Project.ID, both.Plaintext); got != "invalid_key" {
+		if got, _ := w.answer(t, books.Project.ID, both.Secret.Reveal()); got != "invalid_key" {
 			t.Errorf("once it has left the product: %q", got)
 		}
-		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
+		if got, _ := w.answer(t, shop.Project.ID, both.Secret.Reveal()); got != "" {
 			t.Errorf("in the key's own project: %q", got)
 		}
 		if err := w.DeleteProduct(t.Context(), p, "store", ""); fault.CodeOf(err) != "product_in_use" {
@@ -100,15 +100,15 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if err := w.DeleteProduct(t.Context(), p, "store", ""); err != nil {
 			t.Errorf("an empty product with a key: %v", err)
 		}
-		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
+		if got, _ := w.answer(t, shop.Project.ID, both.Secret.Reveal()); got != "" {
 			t.Errorf("in the key's own project, without the product: %q", got)
 		}
 	})
 }
 
-func (w *world) mint(t *testing.T, p access.Principal, project string, in keys.CreateInput) keys.Minted {
+func (w *world) mint(t *testing.T, p access.Principal, project string, in contract.NewKey) contract.KeyWithSecret {
 	t.Helper()
-	minted, err := w.keys.Create(t.Context(), p, project, in)
+	minted, err := w.keys.Create(t.Context(), p, in.In(project))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (w *world) mint(t *testing.T, p access.Principal, project string, in keys.C
 
 func (w *world) list(t *testing.T, p access.Principal, project string) (ids []string) {
 	t.Helper()
-	page, err := w.keys.List(t.Context(), p, project, keys.Filter{}, models.Page{})
+	page, err := w.keys.List(t.Context(), p, contract.KeyList{ProjectPath: contract.ProjectPath{Project: project}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,11 +137,11 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 		if _, err := w.Create(t.Context(), p, in); err != nil {
 			t.Fatal(err)
 		}
-		key := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
-		if _, err := w.keys.Create(t.Context(), p, "books", keys.CreateInput{
+		key := w.mint(t, p, "shop", contract.NewKey{Owner: "partner", Tenant: "acme"})
+		if _, err := w.keys.Create(t.Context(), p, contract.NewKey{
 			Owner:  "partner",
 			Tenant: "acme",
-		}); fault.CodeOf(err) != "unknown_tenant" {
+		}.In("books")); fault.CodeOf(err) != "unknown_tenant" {
 			t.Errorf("where it is not attached: %v", err)
 		}
 		for range 2 { // the second changes nothing
@@ -169,7 +169,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, _ := w.answer(t, shop.Project.ID, key.Plaintext); got != "wrong_tenant" {
+		if got, _ := w.answer(t, shop.Project.ID, key.Secret.Reveal()); got != "wrong_tenant" {
 			t.Errorf("its key, once it is detached: %q", got)
 		}
 		if err := w.DeleteTenant(t.Context(), p, "acme", ""); fault.CodeOf(err) != "tenant_in_use" {
@@ -208,46 +208,63 @@ func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		name := created.Project.Name
-		gold, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{
-			Name:   "gold",
-			Scopes: []string{"read"},
-			Limits: map[string]int64{"minute": 5},
+		in := contract.ProjectPath{Project: name}
+		gold, err := w.CreateKeyType(t.Context(), p, contract.KeyTypeCreation{
+			ProjectPath: in,
+			Body: contract.NewKeyType{
+				Name:   "gold",
+				Scopes: []string{"read"},
+				Limits: contract.Limits{"minute": 5},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		key := w.mint(t, p, name, keys.CreateInput{Owner: "partner", KeyType: "gold"})
+		key := w.mint(t, p, name, contract.NewKey{Owner: "partner", KeyType: "gold"})
 		scopes := []string{"read", "write"}
-		changed, err := w.UpdateKeyType(t.Context(), p, name, "gold", gold.ETag, projects.KeyTypeChange{
-			Scopes: &scopes,
-			Limits: &map[string]int64{"minute": 50},
+		changed, err := w.UpdateKeyType(t.Context(), p, contract.KeyTypeUpdate{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: "gold"},
+			Condition:   contract.Condition{IfMatch: gold.ETag},
+			Body: contract.KeyTypeChange{
+				Scopes: &scopes,
+				Limits: contract.Sent(contract.Limits{"minute": 50}),
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, decision := w.answer(t, created.Project.ID, key.Plaintext)
+		_, decision := w.answer(t, created.Project.ID, key.Secret.Reveal())
 		if !slices.Equal(decision.Identity.Scopes, scopes) {
 			t.Errorf("a call has the scopes %v", decision.Identity.Scopes)
 		}
-		served := w.lookup(t, key.Plaintext)
+		served := w.lookup(t, key.Secret.Reveal())
 		limits := policy.NewRealm(w.project(t, created.Project.ID)).KeyLimits(&served)
 		if limits[snapshot.Minute] != 50 {
 			t.Errorf("the key has the limits %v", limits)
 		}
-		_, err = w.UpdateKeyType(t.Context(), p, name, gold.ID, gold.ETag, projects.KeyTypeChange{})
+		_, err = w.UpdateKeyType(t.Context(), p, contract.KeyTypeUpdate{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: gold.ID},
+			Condition:   contract.Condition{IfMatch: gold.ETag},
+		})
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
-		if err := w.DeleteKeyType(t.Context(), p, name, "gold", changed.ETag); fault.CodeOf(err) != "key_type_in_use" {
+		_, err = w.DeleteKeyType(t.Context(), p, contract.KeyTypeDeletion{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: "gold"},
+			Condition:   contract.Condition{IfMatch: changed.ETag},
+		})
+		if fault.CodeOf(err) != "key_type_in_use" {
 			t.Errorf("deleted while a key is of it: %v", err)
 		}
-		if _, err := w.CreateKeyType(t.Context(), p, name, projects.KeyType{
-			Name:   "spare",
-			Scopes: []string{"read"},
+		if _, err := w.CreateKeyType(t.Context(), p, contract.KeyTypeCreation{
+			ProjectPath: in,
+			Body:        contract.NewKeyType{Name: "spare", Scopes: []string{"read"}},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteKeyType(t.Context(), p, name, "spare", ""); err != nil {
+		if _, err := w.DeleteKeyType(t.Context(), p, contract.KeyTypeDeletion{
+			KeyTypePath: contract.KeyTypePath{ProjectPath: in, KeyType: "spare"},
+		}); err != nil {
 			t.Errorf("an unused one: %v", err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/egress"
@@ -118,21 +119,21 @@ func checkImportedLimits(in *snapshot.Project) []fault.Field {
 // of their name with other scopes would give keys more than the name says.
 func checkImportedTypes(types []snapshot.KeyType) []fault.Field {
 	const pointer = ConfigPointer + "/key_types"
-	var custom []KeyType
-	builtIns, _ := withBuiltIns(nil)
+	var custom []contract.NewKeyType
+	builtIns := builtInTypes()
 	found := 0
 	for _, t := range types {
-		one := KeyType{
+		one := contract.NewKeyType{
 			Name:      t.Name,
 			Scopes:    t.Scopes,
 			ExpiresIn: int64(t.ExpiresIn / time.Second),
-			Limits:    keys.LimitsColumn(t.Limits),
+			Limits:    contract.Limits(keys.LimitsColumn(t.Limits)),
 		}
 		if !t.BuiltIn {
 			custom = append(custom, one)
 			continue
 		}
-		same := func(o KeyType) bool {
+		same := func(o contract.NewKeyType) bool {
 			return o.Name == one.Name && slices.Equal(o.Scopes, one.Scopes) && one.ExpiresIn == 0 &&
 				len(one.Limits) == 0
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -15,88 +16,104 @@ import (
 	"postern/service/keys"
 )
 
-// KeyType is a named set of scopes. ExpiresIn is the default lifetime of its keys in
-// seconds, 0 for none.
-type KeyType struct {
-	ID        string
-	Name      string `audit:"-"`
-	Scopes    []string
-	ExpiresIn int64
-	Limits    map[string]int64 // calls by window, for each key without limits of its own
-	BuiltIn   bool
-	ETag      string `audit:"-"`
-
-	Warnings []fault.Warning `audit:"-" json:"-"` // set by CreateKeyType and UpdateKeyType
-}
-
-func viewKeyType(row models.KeyType) KeyType {
-	out := KeyType{
+func shownKeyType(row models.KeyType) contract.KeyType {
+	out := contract.KeyType{
 		ID:        row.ID,
 		Name:      row.Name,
 		Scopes:    row.Scopes,
 		ExpiresIn: row.ExpiresIn,
-		Limits:    row.Limits,
+		Limits:    contract.Limits(row.Limits),
 		BuiltIn:   row.BuiltIn,
 	}
 	out.ETag = digest(out)
 	return out
 }
 
-// KeyTypeChange is what UpdateKeyType can change; nil leaves a field as it is.
-type KeyTypeChange struct {
-	Scopes    *[]string
-	ExpiresIn *int64
-	Limits    *map[string]int64 // an empty map removes them
+// KeyTypes lists a project's key types by name.
+func (s *Service) KeyTypes(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.List[contract.KeyType], error) {
+	project, err := s.Get(ctx, p, in.Project)
+	return contract.List[contract.KeyType]{Items: project.KeyTypes}, err
 }
 
-// KeyTypes lists a project's key types by name.
-func (s *Service) KeyTypes(ctx context.Context, p access.Principal, ref string) ([]KeyType, error) {
-	project, err := s.Get(ctx, p, ref)
-	return project.KeyTypes, err
+// KeyType finds a key type, named by name or id.
+func (s *Service) KeyType(ctx context.Context, p access.Principal, in contract.KeyTypePath) (contract.KeyType, error) {
+	project, err := s.Get(ctx, p, in.Project)
+	if err != nil {
+		return contract.KeyType{}, err
+	}
+	found, ok := project.KeyType(in.KeyType)
+	if !ok {
+		return found, fmt.Errorf("projects: key type %s of %s: %w", in.KeyType, in.Project, access.NotFound())
+	}
+	return found, nil
+}
+
+// KeyType finds a key type of the project, named by name or id.
+func (p Project) KeyType(ref string) (found contract.KeyType, ok bool) {
+	i := slices.IndexFunc(p.KeyTypes, func(t contract.KeyType) bool { return t.Name == ref || t.ID == ref })
+	if i < 0 {
+		return found, false
+	}
+	return p.KeyTypes[i], true
 }
 
 // CreateKeyType adds a key type to a project.
-func (s *Service) CreateKeyType(ctx context.Context, p access.Principal, ref string, in KeyType) (KeyType, error) {
-	var out KeyType
-	says := &note{change: "key type " + in.Name, then: out.warn}
-	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
+func (s *Service) CreateKeyType(
+	ctx context.Context, p access.Principal, in contract.KeyTypeCreation,
+) (contract.KeyType, error) {
+	var out contract.KeyType
+	says := &note{change: "key type " + in.Body.Name, then: keyTypeWarnings(&out)}
+	err := s.changeNoted(ctx, p, in.Project, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
 		types, err := tx.KeyTypesOf(project.ID)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(types, func(t models.KeyType) bool { return t.Name == in.Name }) {
-			return keyTypeTaken(in.Name)
+		if slices.ContainsFunc(types, func(t models.KeyType) bool { return t.Name == in.Body.Name }) {
+			return keyTypeTaken(in.Body.Name)
 		}
 		if len(types) >= maxKeyTypes+2 { // and the built-in full and read-only
 			return fault.New(fault.Conflict, "too_many_key_types", "A project has at most %d key types beside the "+
 				"built-in ones.", maxKeyTypes)
 		}
-		if err := fault.InvalidFields(checkKeyType("", in)); err != nil {
+		if err := fault.InvalidFields(checkKeyType("", in.Body)); err != nil {
 			return err
 		}
-		row := models.KeyType{
-			ID:        models.NewID("kty"),
-			ProjectID: project.ID,
-			Name:      in.Name,
-			Scopes:    in.Scopes,
-			ExpiresIn: in.ExpiresIn,
-			Limits:    in.Limits,
-		}
+		row := keyTypeRow(project.ID, in.Body)
 		if err := tx.Insert(&row); errors.Is(err, models.ErrDuplicate) {
-			return keyTypeTaken(in.Name)
+			return keyTypeTaken(in.Body.Name)
 		} else if err != nil {
 			return err
 		}
-		out = viewKeyType(row)
+		out = shownKeyType(row)
 		return nil
 	})
 	return out, err
 }
 
-// warn sets the warnings of a key type that is saved in a project.
-func (t *KeyType) warn(_ *models.Tx, after Project) error {
-	t.Warnings = t.warnings(after)
-	return nil
+func keyTypeRow(projectID string, t contract.NewKeyType) models.KeyType {
+	return models.KeyType{
+		ID:        models.NewID("kty"),
+		ProjectID: projectID,
+		Name:      t.Name,
+		Scopes:    t.Scopes,
+		ExpiresIn: t.ExpiresIn,
+		Limits:    models.Limits(t.Limits),
+	}
+}
+
+// keyTypeWarnings returns what sets the warnings of a key type once it is saved in a project.
+func keyTypeWarnings(t *contract.KeyType) func(*models.Tx, Project) error {
+	return func(_ *models.Tx, after Project) error {
+		after.KeyTypes = []contract.KeyType{*t}
+		for _, v := range after.Versions { // of all versions, those that name it
+			for _, one := range after.KeyTypeWarnings(v.ID) {
+				t.Warnings = append(t.Warnings, contract.Warning(one))
+			}
+		}
+		return nil
+	}
 }
 
 func keyTypeTaken(name string) error {
@@ -112,38 +129,43 @@ func keyTypeTaken(name string) error {
 	}
 }
 
-// UpdateKeyType changes a key type, named by name or id. The change applies to all keys of
-// the type at once, except for the lifetime, which applies to new keys, and for limits that
-// a key has of its own. With ifMatch not empty the change is refused as stale unless that
-// is still the type's ETag.
+// UpdateKeyType changes a key type. The change applies to all keys of the type at once, except for the lifetime, which
+// applies to new keys, and for limits that a key has of its own.
 func (s *Service) UpdateKeyType(
-	ctx context.Context, p access.Principal, ref, keyType, ifMatch string, in KeyTypeChange,
-) (KeyType, error) {
-	var out KeyType
+	ctx context.Context, p access.Principal, in contract.KeyTypeUpdate,
+) (contract.KeyType, error) {
+	var out contract.KeyType
 	change := func(tx *models.Tx, _ models.Project, row models.KeyType) error {
-		if in.Scopes != nil {
-			row.Scopes = *in.Scopes
-		}
-		if in.ExpiresIn != nil {
-			row.ExpiresIn = *in.ExpiresIn
-		}
-		if in.Limits != nil {
-			row.Limits = *in.Limits
-		}
-		out = viewKeyType(row)
-		if err := fault.InvalidFields(checkKeyType("", out)); err != nil {
+		changeKeyType(&row, in.Body)
+		out = shownKeyType(row)
+		checked := contract.NewKeyType{Name: row.Name, Scopes: row.Scopes, ExpiresIn: row.ExpiresIn, Limits: out.Limits}
+		if err := fault.InvalidFields(checkKeyType("", checked)); err != nil {
 			return err
 		}
 		return tx.UpdateKeyType(row)
 	}
-	err := s.changeKeyType(ctx, p, ref, keyType, ifMatch, change, out.warn)
+	err := s.changeOfKeyType(ctx, p, in.KeyTypePath, in.Condition, change, keyTypeWarnings(&out))
 	return out, err
+}
+
+func changeKeyType(row *models.KeyType, in contract.KeyTypeChange) {
+	if in.Scopes != nil {
+		row.Scopes = *in.Scopes
+	}
+	if in.ExpiresIn.Sent {
+		row.ExpiresIn = in.ExpiresIn.Or(0)
+	}
+	if in.Limits.Sent {
+		row.Limits = models.Limits(in.Limits.Or(nil))
+	}
 }
 
 // DeleteKeyType deletes a key type without keys. One with keys is refused as Conflict with
 // the code key_type_in_use.
-func (s *Service) DeleteKeyType(ctx context.Context, p access.Principal, ref, keyType, ifMatch string) error {
-	return s.changeKeyType(ctx, p, ref, keyType, ifMatch, deleteKeyType, nil)
+func (s *Service) DeleteKeyType(
+	ctx context.Context, p access.Principal, in contract.KeyTypeDeletion,
+) (contract.None, error) {
+	return contract.None{}, s.changeOfKeyType(ctx, p, in.KeyTypePath, in.Condition, deleteKeyType, nil)
 }
 
 func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) error {
@@ -182,18 +204,18 @@ func countOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// changeKeyType locks a key type that is not built in, checks ifMatch and calls fn.
-func (s *Service) changeKeyType(
-	ctx context.Context, p access.Principal, ref, keyType, ifMatch string,
+// changeOfKeyType locks a key type that is not built in, checks the condition and calls fn.
+func (s *Service) changeOfKeyType(
+	ctx context.Context, p access.Principal, in contract.KeyTypePath, seen contract.Condition,
 	fn func(*models.Tx, models.Project, models.KeyType) error, then func(*models.Tx, Project) error,
 ) error {
-	says := &note{change: "key type " + keyType, then: then}
-	return s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
+	says := &note{change: "key type " + in.KeyType, then: then}
+	return s.changeNoted(ctx, p, in.Project, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
 		column := "name"
-		if strings.Contains(keyType, "_") {
+		if strings.Contains(in.KeyType, "_") {
 			column = "id"
 		}
-		row, err := tx.LockKeyType(project.ID, column, keyType)
+		row, err := tx.LockKeyType(project.ID, column, in.KeyType)
 		if errors.Is(err, models.ErrNotFound) {
 			return access.NotFound()
 		}
@@ -204,7 +226,7 @@ func (s *Service) changeKeyType(
 			return fault.New(fault.Conflict, "built_in", "The key type %s is built in: it means the same in every "+
 				"project. Make another one.", row.Name)
 		}
-		if err := access.Unchanged(ifMatch, viewKeyType(row).ETag); err != nil {
+		if err := access.Unchanged(seen.IfMatch, shownKeyType(row).ETag); err != nil {
 			return err
 		}
 		return fn(tx, project, row)
@@ -218,7 +240,7 @@ const (
 )
 
 // checkKeyType checks a key type. at is its JSON Pointer in the body.
-func checkKeyType(at string, t KeyType) []fault.Field {
+func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 	var wrong []fault.Field
 	if !ValidName(t.Name) {
 		wrong = append(wrong, nameFault(at+"/name"))
@@ -256,13 +278,17 @@ func checkKeyType(at string, t KeyType) []fault.Field {
 	return append(wrong, keys.CheckLimits(at+"/limits", t.Limits)...)
 }
 
-// withBuiltIns returns the caller's key types, checked, after the built-in types full and
-// read-only, which the caller must not redefine.
-func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
-	all := []KeyType{
-		{Name: keys.TypeFull, Scopes: []string{"*"}, BuiltIn: true},
-		{Name: keys.TypeReadOnly, Scopes: []string{"read"}, BuiltIn: true},
+// builtInTypes are the key types that every project has, which callers must not redefine.
+func builtInTypes() []contract.NewKeyType {
+	return []contract.NewKeyType{
+		{Name: keys.TypeFull, Scopes: []string{"*"}},
+		{Name: keys.TypeReadOnly, Scopes: []string{"read"}},
 	}
+}
+
+// withBuiltIns returns the caller's key types, checked, after the built-in ones.
+func withBuiltIns(custom []contract.NewKeyType) ([]contract.NewKeyType, []fault.Field) {
+	all := builtInTypes()
 	if len(custom) > maxKeyTypes {
 		return all, []fault.Field{{
 			Pointer: "/requests_auth/key_types",
@@ -273,7 +299,7 @@ func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
 	var wrong []fault.Field
 	for i, t := range custom {
 		at := fmt.Sprintf("/requests_auth/key_types/%d", i)
-		if slices.ContainsFunc(all, func(have KeyType) bool { return have.Name == t.Name }) {
+		if slices.ContainsFunc(all, func(have contract.NewKeyType) bool { return have.Name == t.Name }) {
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/name",
 				Code:    "duplicate",
@@ -281,23 +307,16 @@ func withBuiltIns(custom []KeyType) ([]KeyType, []fault.Field) {
 			})
 		}
 		wrong = append(wrong, checkKeyType(at, t)...)
-		all = append(all, KeyType{Name: t.Name, Scopes: t.Scopes, ExpiresIn: t.ExpiresIn, Limits: t.Limits})
+		all = append(all, t)
 	}
 	return all, wrong
 }
 
-// insertKeyTypes writes the key types and returns the one named full.
-func insertKeyTypes(tx *models.Tx, projectID string, types []KeyType) (full models.KeyType, err error) {
-	for _, t := range types {
-		row := models.KeyType{
-			ID:        models.NewID("kty"),
-			ProjectID: projectID,
-			Name:      t.Name,
-			Scopes:    t.Scopes,
-			ExpiresIn: t.ExpiresIn,
-			Limits:    t.Limits,
-			BuiltIn:   t.BuiltIn,
-		}
+// insertKeyTypes writes the key types, the built-in ones first, and returns the one named full.
+func insertKeyTypes(tx *models.Tx, projectID string, types []contract.NewKeyType) (full models.KeyType, err error) {
+	for i, t := range types {
+		row := keyTypeRow(projectID, t)
+		row.BuiltIn = i < len(builtInTypes())
 		if err := tx.Insert(&row); err != nil {
 			return full, err
 		}

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -78,25 +78,25 @@ func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		books, ana := h.sibling(t), h.person(t, "ana@example.com")
-		own := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
-		both := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana, Product: "store"})
-		h.answers(t, "at first", h.project, own.Plaintext, "")
-		h.answers(t, "at first, next door", books, both.Plaintext, "")
+		own := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
+		both := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana, Product: "store"})
+		h.answers(t, "at first", h.project, own.Secret.Reveal(), "")
+		h.answers(t, "at first, next door", books, both.Secret.Reveal(), "")
 
 		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}
-		h.answers(t, "frozen", h.project, own.Plaintext, "user_frozen")
-		h.answers(t, "frozen, the product's key", h.project, both.Plaintext, "user_frozen")
-		h.answers(t, "frozen, next door", books, both.Plaintext, "user_frozen")
+		h.answers(t, "frozen", h.project, own.Secret.Reveal(), "user_frozen")
+		h.answers(t, "frozen, the product's key", h.project, both.Secret.Reveal(), "user_frozen")
+		h.answers(t, "frozen, next door", books, both.Secret.Reveal(), "user_frozen")
 		h.age(t, db)
-		h.answers(t, "frozen long ago", h.project, own.Plaintext, "user_frozen")
+		h.answers(t, "frozen long ago", h.project, own.Secret.Reveal(), "user_frozen")
 
 		if _, err := h.people.Unfreeze(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}
-		h.answers(t, "unfrozen", h.project, own.Plaintext, "")
-		h.answers(t, "unfrozen, next door", books, both.Plaintext, "")
+		h.answers(t, "unfrozen", h.project, own.Secret.Reveal(), "")
+		h.answers(t, "unfrozen, next door", books, both.Secret.Reveal(), "")
 	})
 }
 
@@ -113,10 +113,10 @@ func TestAKeyOfAUserFrozenLongAgoIsRefused(t *testing.T) {
 		if got := h.barred(t); len(got) != 0 {
 			t.Fatalf("still barred: %v", got)
 		}
-		key := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana, Product: "store"})
-		h.answers(t, "a new key", h.project, key.Plaintext, "user_frozen")
-		h.answers(t, "a new key, next door", books, key.Plaintext, "user_frozen")
-		if _, err := h.keys.Revoke(t.Context(), h.owner, key.ID); err != nil {
+		key := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana, Product: "store"})
+		h.answers(t, "a new key", h.project, key.Secret.Reveal(), "user_frozen")
+		h.answers(t, "a new key, next door", books, key.Secret.Reveal(), "user_frozen")
+		if _, err := h.keys.Revoke(t.Context(), h.owner, key.Path()); err != nil {
 			t.Fatal(err)
 		}
 		h.age(t, db)
@@ -131,15 +131,15 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 		h, heard := newHouse(t, db), &listener{}
 		h.people.Events = heard
 		ana, ben := h.person(t, "ana@example.com"), h.person(t, "ben@example.com")
-		gone := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
-		stays := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ben})
+		gone := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
+		stays := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ben})
 		if err := h.people.DeleteUser(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}
-		h.answers(t, "deleted", h.project, gone.Plaintext, "invalid_key")
-		h.answers(t, "somebody else's", h.project, stays.Plaintext, "")
+		h.answers(t, "deleted", h.project, gone.Secret.Reveal(), "invalid_key")
+		h.answers(t, "somebody else's", h.project, stays.Secret.Reveal(), "")
 		h.age(t, db)
-		h.answers(t, "deleted long ago", h.project, gone.Plaintext, "invalid_key")
+		h.answers(t, "deleted long ago", h.project, gone.Secret.Reveal(), "invalid_key")
 		want := []string{"user.created ", "user.created ", "user.deleted ", "key.revoked " + gone.ID}
 		if !slices.Equal(heard.told, want) {
 			t.Errorf("told %q, want %q", heard.told, want)
@@ -158,16 +158,16 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 }
 
 // handOver gives a key an owner that Create refuses.
-func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key keys.Minted, owner string) {
+func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key contract.KeyWithSecret, owner string) {
 	t.Helper()
 	_, err := db.SQL().ExecContext(t.Context(), "UPDATE api_keys SET owner = $1 WHERE id = $2", owner, key.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.keys.Freeze(t.Context(), who, key.ID); err != nil {
+	if _, err := h.keys.Freeze(t.Context(), who, key.Path()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.keys.Unfreeze(t.Context(), who, key.ID); err != nil {
+	if _, err := h.keys.Unfreeze(t.Context(), who, key.Path()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -178,15 +178,15 @@ func TestAKeyOfAnotherTeamsUserIsNotRefused(t *testing.T) {
 		h := newHouse(t, db)
 		other, stranger := h.create(t, authenticated)
 		ana := h.person(t, "ana@example.com")
-		key := h.mint(t, stranger, other.Project.ID, keys.CreateInput{Owner: "app"})
+		key := h.mint(t, stranger, other.Project.ID, contract.NewKey{Owner: "app"})
 		h.handOver(t, db, stranger, key, ana)
 		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}
-		h.answers(t, "frozen elsewhere", other.Project.ID, key.Plaintext, "")
+		h.answers(t, "frozen elsewhere", other.Project.ID, key.Secret.Reveal(), "")
 		if err := h.people.DeleteUser(t.Context(), h.owner, ana); err != nil {
 			t.Fatal(err)
 		}
-		h.answers(t, "deleted elsewhere", other.Project.ID, key.Plaintext, "")
+		h.answers(t, "deleted elsewhere", other.Project.ID, key.Secret.Reveal(), "")
 	})
 }

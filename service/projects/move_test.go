@@ -5,11 +5,11 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/migrations"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -44,9 +44,9 @@ func (o *owned) free(t *testing.T) {
 func TestMove(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOwnedTwice(t, db)
-		key := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner"})
-		both := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Product: "store"})
-		tenants := o.mint(t, o.owner, "shop", keys.CreateInput{Owner: "partner", Tenant: "acme"})
+		key := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner"})
+		both := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Product: "store"})
+		tenants := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Tenant: "acme"})
 		_, err := o.Move(t.Context(), o.owner, o.shop, otherTeam)
 		if fault.CodeOf(err) != "project_in_use" {
 			t.Fatalf("with a product, a tenant and keys of them: %v", err)
@@ -61,7 +61,7 @@ func TestMove(t *testing.T) {
 			t.Errorf("with keys of the product and of a tenant: %v", err)
 		}
 		for _, id := range []string{both.ID, tenants.ID} {
-			if _, err := o.keys.Revoke(t.Context(), o.owner, id); err != nil {
+			if _, err := o.keys.Revoke(t.Context(), o.owner, contract.KeyPath{Key: id}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,13 +72,13 @@ func TestMove(t *testing.T) {
 				t.Fatalf("moved to %q, %v", moved.Team, err)
 			}
 		}
-		if got, _ := o.answer(t, o.shop, key.Plaintext); got != "" {
+		if got, _ := o.answer(t, o.shop, key.Secret.Reveal()); got != "" {
 			t.Errorf("its key is answered %q", got)
 		}
 		for _, revoked := range []string{both.ID, tenants.ID} {
-			row, err := o.keys.Get(t.Context(), o.owner, revoked)
-			if err != nil || row.Tenant != "default" || row.Product != "" {
-				t.Errorf("a revoked key is of tenant %q and product %q, %v", row.Tenant, row.Product, err)
+			row, err := o.keys.Get(t.Context(), o.owner, contract.KeyPath{Key: revoked})
+			if err != nil || row.Tenant != "default" || row.Product != nil {
+				t.Errorf("a revoked key is of tenant %q and product %v, %v", row.Tenant, row.Product, err)
 			}
 		}
 		if _, err := o.Get(t.Context(), o.member, o.shop); fault.KindOf(err) != fault.NotFound {
@@ -172,8 +172,7 @@ func TestMove_whileAKeyIsCreated(t *testing.T) {
 			}
 			go func() {
 				defer close(done)
-				_, created = o.keys.Create(t.Context(), o.owner, o.shop,
-					keys.CreateInput{Owner: "late", Tenant: "acme"})
+				_, created = o.keys.Create(t.Context(), o.owner, contract.NewKey{Owner: "late", Tenant: "acme"}.In(o.shop))
 			}()
 			awaitLockWaiter(t, db, done)
 			if _, err := tx.DetachTenant(o.shop, o.acme); err != nil {

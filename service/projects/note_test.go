@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/projects"
 	"postern/testkit/state"
@@ -43,7 +44,10 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 			return err
 		},
 		"a key type": func() error {
-			_, err := w.CreateKeyType(ctx, p, project, projects.KeyType{Name: "gold", Scopes: []string{"read"}})
+			_, err := w.CreateKeyType(ctx, p, contract.KeyTypeCreation{
+				ProjectPath: contract.ProjectPath{Project: project},
+				Body:        contract.NewKeyType{Name: "gold", Scopes: []string{"read"}},
+			})
 			return err
 		},
 	} {

@@ -59,11 +59,11 @@ func revokedElsewhere(t *testing.T) {
 	here, other := newWorld(t, open(t, database)), newWorld(t, open(t, relay.Through(t, database)))
 	follow(t, other)
 	created, owner := here.create(t, authenticated)
-	hash := policy.HashKey(created.Keys["prod"].Plaintext)
+	hash := policy.HashKey(created.Keys["prod"].Secret.Reveal())
 	testkit.Eventually(t, "the new key", func() bool { return other.key(hash).ID != "" })
 
 	relay.Silence()
-	if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+	if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].Path()); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the revocation", func() bool { return other.key(hash).State == snapshot.KeyRevoked })
@@ -75,11 +75,11 @@ func revokedAfterSilence(t *testing.T) {
 	w := newWorld(t, open(t, relay.Through(t, database)))
 	follow(t, w)
 	created, owner := w.create(t, authenticated)
-	hash := policy.HashKey(created.Keys["prod"].Plaintext)
+	hash := policy.HashKey(created.Keys["prod"].Secret.Reveal())
 
 	relay.Silence()
 	testkit.Eventually(t, "a revocation that succeeds", func() bool {
-		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
+		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].Path())
 		if err != nil && !models.Unavailable(err) {
 			t.Fatalf("got %v, want an error that asks to try again", err)
 		}
@@ -99,7 +99,7 @@ func revokedAfterHang(t *testing.T) {
 	relay.Hang()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.keys.Revoke(context.Background(), owner, created.Keys["prod"].ID)
+		_, err := w.keys.Revoke(context.Background(), owner, created.Keys["prod"].Path())
 		ended <- err
 	}()
 	select {
@@ -112,7 +112,7 @@ func revokedAfterHang(t *testing.T) {
 	}
 	relay.Resume()
 	testkit.Eventually(t, "a revocation that succeeds", func() bool {
-		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID)
+		_, err := w.keys.Revoke(t.Context(), owner, created.Keys["prod"].Path())
 		return err == nil
 	})
 }
@@ -126,20 +126,20 @@ func restoredEarlier(t *testing.T) {
 	testkit.Eventually(t, "a project that is lost later", func() bool {
 		var err error
 		lost, err = w.Create(t.Context(), access.Principal{}, authenticated)
-		return err == nil && w.holds(t, lost.Keys["prod"].Plaintext)
+		return err == nil && w.holds(t, lost.Keys["prod"].Secret.Reveal())
 	})
 
 	saved.Restore(t)
 	// The restored database assigns the ids of lost revisions again.
 	testkit.Eventually(t, "a revocation that succeeds", func() bool {
-		_, err := w.keys.Revoke(t.Context(), owner, kept.Keys["prod"].ID)
+		_, err := w.keys.Revoke(t.Context(), owner, kept.Keys["prod"].Path())
 		return err == nil
 	})
 	testkit.Eventually(t, "the revocation", func() bool {
 		w.feed.Changed(t.Context())
-		return w.key(policy.HashKey(kept.Keys["prod"].Plaintext)).State == snapshot.KeyRevoked
+		return w.key(policy.HashKey(kept.Keys["prod"].Secret.Reveal())).State == snapshot.KeyRevoked
 	})
-	if w.holds(t, lost.Keys["prod"].Plaintext) {
+	if w.holds(t, lost.Keys["prod"].Secret.Reveal()) {
 		t.Error("a key that the restored database does not have is still served")
 	}
 }
@@ -148,7 +148,7 @@ func halfRestored(t *testing.T) {
 	db := open(t, state.Postgres(t))
 	w := newWorld(t, db)
 	kept, _ := w.create(t, authenticated)
-	plaintext := kept.Keys["prod"].Plaintext
+	plaintext := kept.Keys["prod"].Secret.Reveal()
 	change := func(statements string) {
 		if _, err := db.SQL().ExecContext(t.Context(), statements); err != nil {
 			t.Fatal(err)

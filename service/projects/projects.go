@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -80,7 +81,7 @@ type Project struct {
 	Frozen        *Frozen    // nil: not taken down
 	Deleted       *Deleted   // nil: not in the bin
 	Versions      []Version
-	KeyTypes      []KeyType
+	KeyTypes      []contract.KeyType
 }
 
 // Version is one version of a project.

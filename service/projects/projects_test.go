@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -113,7 +114,7 @@ func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
 		if got := p.Versions[0].Methods; !slices.Equal(got, []string{"api_key"}) {
 			t.Errorf("methods %v", got)
 		}
-		key := w.key(policy.HashKey(created.Keys["prod"].Plaintext))
+		key := w.key(policy.HashKey(created.Keys["prod"].Secret.Reveal()))
 		if key.ID == "" || key.Environment != "prod" || !slices.Equal(key.Scopes, []string{"*"}) {
 			t.Errorf("the bootstrap key is looked up as %+v", key)
 		}
@@ -143,7 +144,7 @@ func TestEveryWrongFieldIsNamed(t *testing.T) {
 				Methods: []string{"jwt", "api_key", "api_key", "x"},
 				Keyless: "never",
 			},
-			KeyTypes: []projects.KeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
+			KeyTypes: []contract.NewKeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
 		})
 		got := pointers(err)
 		want := []string{
@@ -240,15 +241,15 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				return err
 			},
 			"keys": func(p access.Principal) error {
-				_, err := w.keys.List(t.Context(), p, ref, keys.Filter{}, models.Page{})
+				_, err := w.keys.List(t.Context(), p, contract.KeyList{ProjectPath: contract.ProjectPath{Project: ref}})
 				return err
 			},
 			"create key": func(p access.Principal) error {
-				_, err := w.keys.Create(t.Context(), p, ref, keys.CreateInput{Owner: "o"})
+				_, err := w.keys.Create(t.Context(), p, contract.NewKey{Owner: "o"}.In(ref))
 				return err
 			},
 			"revoke key": func(p access.Principal) error {
-				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].ID)
+				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].Path())
 				return err
 			},
 		} {
@@ -300,11 +301,11 @@ func TestAReplicaFollowsTheFeed(t *testing.T) {
 		if err := replica.feed.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		hash := policy.HashKey(created.Keys["prod"].Plaintext)
+		hash := policy.HashKey(created.Keys["prod"].Secret.Reveal())
 		if replica.key(hash).ID == "" || len(replica.served) != 1 {
 			t.Fatal("the replica has not seen the new project")
 		}
-		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+		if _, err := here.keys.Revoke(t.Context(), owner, created.Keys["prod"].Path()); err != nil {
 			t.Fatal(err)
 		}
 		if err := replica.feed.Sync(t.Context()); err != nil {
@@ -328,7 +329,7 @@ func TestAnAuditEntryGoesWithEveryChange(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
-		if _, err := w.keys.Freeze(t.Context(), owner, created.Keys["prod"].ID); err != nil {
+		if _, err := w.keys.Freeze(t.Context(), owner, created.Keys["prod"].Path()); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := db.Read(t.Context()).AuditOf(created.Workspace.Team, 10)

@@ -83,7 +83,7 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 		if w.serves(broken.Project.ID) != was {
 			t.Error("the project is not served as it last was")
 		}
-		if key := w.key(policy.HashKey(broken.Keys["prod"].Plaintext)); key.State != snapshot.KeyActive {
+		if key := w.key(policy.HashKey(broken.Keys["prod"].Secret.Reveal())); key.State != snapshot.KeyActive {
 			t.Errorf("its key is %+v", key)
 		}
 		if w.feed.Behind() != 1 || strings.Count(log.String(), "cannot be read") != 1 ||
@@ -106,7 +106,7 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 			if p := one.serves(broken.Project.ID); p == nil || p == was || one.feed.Behind() != 0 {
 				t.Errorf("mended: served as %+v, %d are behind", p, one.feed.Behind())
 			}
-			if key := one.key(policy.HashKey(broken.Keys["prod"].Plaintext)); key.ID == "" {
+			if key := one.key(policy.HashKey(broken.Keys["prod"].Secret.Reveal())); key.ID == "" {
 				t.Error("mended: its key is not known")
 			}
 		}
@@ -123,13 +123,13 @@ func TestAKeyThatCannotBeReadOpensNothing(t *testing.T) {
 		id := created.Keys["prod"].ID
 		execute(t, db, `UPDATE api_keys SET allowed_cidrs = '{"not": "a list"}' WHERE id = ?`, id)
 		revise(t, db, created.Project.ID, created.Keys["prod"].ID)
-		if _, err := w.keys.Revoke(t.Context(), owner, well.Keys["prod"].ID); err != nil {
+		if _, err := w.keys.Revoke(t.Context(), owner, well.Keys["prod"].Path()); err != nil {
 			t.Fatal(err)
 		}
-		if key := w.key(policy.HashKey(created.Keys["prod"].Plaintext)); key.ID != "" {
+		if key := w.key(policy.HashKey(created.Keys["prod"].Secret.Reveal())); key.ID != "" {
 			t.Errorf("the key is %+v", key)
 		}
-		if key := w.key(policy.HashKey(well.Keys["prod"].Plaintext)); key.State != snapshot.KeyRevoked {
+		if key := w.key(policy.HashKey(well.Keys["prod"].Secret.Reveal())); key.State != snapshot.KeyRevoked {
 			t.Error("the revocation behind it did not arrive")
 		}
 		if w.feed.Behind() != 1 {

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -39,7 +39,7 @@ func count(t *testing.T, db *models.DB, project, environment, owner string, call
 
 func (w *world) stateOf(t *testing.T, p access.Principal, key string) string {
 	t.Helper()
-	k, err := w.keys.Get(t.Context(), p, key)
+	k, err := w.keys.Get(t.Context(), p, contract.KeyPath{Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func TestRemove_environment(t *testing.T) {
 		id := created.Project.ID
 		version := created.Project.Versions[0]
 		dev := version.Environments[0]
-		w.mint(t, p, "shop", keys.CreateInput{Owner: "partner", Environment: "dev"})
-		unlimited := w.mint(t, p, "shop", keys.CreateInput{Owner: "partner"})
+		w.mint(t, p, "shop", contract.NewKey{Owner: "partner", Environment: "dev"})
+		unlimited := w.mint(t, p, "shop", contract.NewKey{Owner: "partner"})
 		count(t, db, id, dev.ID, "partner", 7)
 		count(t, db, id, dev.ID, "", 2)
 		count(t, db, id, version.Environments[1].ID, "partner", 100)
@@ -125,7 +125,7 @@ func TestRemove_environment(t *testing.T) {
 		if _, err := w.CreateEnvironment(t.Context(), p, "shop", "1.0.0", again); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.key(policy.HashKey(created.Keys["dev"].Plaintext)).State; got != "revoked" {
+		if got := w.key(policy.HashKey(created.Keys["dev"].Secret.Reveal())).State; got != "revoked" {
 			t.Errorf("the gateway has the old key as %q", got)
 		}
 	})
@@ -234,7 +234,7 @@ func TestRemove_whileKeysAreCreated(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range ids {
 			group.Go(func() {
-				minted, err := w.keys.Create(t.Context(), p, "shop", keys.CreateInput{Owner: "a", Environment: "dev"})
+				minted, err := w.keys.Create(t.Context(), p, contract.NewKey{Owner: "a", Environment: "dev"}.In("shop"))
 				code := fault.CodeOf(err)
 				if err != nil && code != "unknown_environment" && code != "changed_meanwhile" {
 					t.Errorf("create a key: %v", err)

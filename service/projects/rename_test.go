@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -72,10 +72,10 @@ func TestUpdateEnvironment_rename(t *testing.T) {
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"1.0.0/prod", "1.0.0/staging"}) {
 			t.Errorf("served %v", got)
 		}
-		if got := w.key(policy.HashKey(created.Keys["dev"].Plaintext)).Environment; got != "staging" {
+		if got := w.key(policy.HashKey(created.Keys["dev"].Secret.Reveal())).Environment; got != "staging" {
 			t.Errorf("the gateway limits the key to %q", got)
 		}
-		if got := w.key(policy.HashKey(created.Keys["prod"].Plaintext)).Environment; got != "prod" {
+		if got := w.key(policy.HashKey(created.Keys["prod"].Secret.Reveal())).Environment; got != "prod" {
 			t.Errorf("the gateway limits the other key to %q", got)
 		}
 		for _, e := range w.project(t, id).Versions[0].Environments {
@@ -111,7 +111,7 @@ func TestUpdateEnvironment_renameOneOfTwo(t *testing.T) {
 			if err := w.renameEnvironment(t, p, id, v.Environments[0].ID, "live"); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.key(policy.HashKey(created.Keys["prod"].Plaintext)).Environment; got != "prod" {
+			if got := w.key(policy.HashKey(created.Keys["prod"].Secret.Reveal())).Environment; got != "prod" {
 				t.Errorf("the key is limited to %q", got)
 			}
 		})
@@ -120,7 +120,7 @@ func TestUpdateEnvironment_renameOneOfTwo(t *testing.T) {
 			if fault.CodeOf(err) != "keys_would_open_more" {
 				t.Fatalf("got %v", err)
 			}
-			if got := w.key(policy.HashKey(created.Keys["dev"].Plaintext)).Environment; got != "dev" {
+			if got := w.key(policy.HashKey(created.Keys["dev"].Secret.Reveal())).Environment; got != "dev" {
 				t.Errorf("the key is limited to %q", got)
 			}
 		})
@@ -139,22 +139,22 @@ func TestUpdateEnvironment_renameWithProductKeys(t *testing.T) {
 		if _, err := w.Create(t.Context(), p, in); err != nil {
 			t.Fatal(err)
 		}
-		both := w.mint(t, p, "shop", keys.CreateInput{Owner: "a", Product: "store", Environment: "prod"})
-		dev := w.mint(t, p, "shop", keys.CreateInput{Owner: "a", Product: "store", Environment: "dev"})
+		both := w.mint(t, p, "shop", contract.NewKey{Owner: "a", Product: "store", Environment: "prod"})
+		dev := w.mint(t, p, "shop", contract.NewKey{Owner: "a", Product: "store", Environment: "dev"})
 		environments := shop.Project.Versions[0].Environments
 		if err := w.renameEnvironment(t, p, "shop", environments[1].ID, "live"); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.key(policy.HashKey(both.Plaintext)).Environment; got != "prod" {
+		if got := w.key(policy.HashKey(both.Secret.Reveal())).Environment; got != "prod" {
 			t.Errorf("a key that opens prod of the other project is limited to %q", got)
 		}
 		if err := w.renameEnvironment(t, p, "shop", environments[0].ID, "staging"); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.key(policy.HashKey(dev.Plaintext)).Environment; got != "staging" {
+		if got := w.key(policy.HashKey(dev.Secret.Reveal())).Environment; got != "staging" {
 			t.Errorf("a key that opens nothing else is limited to %q", got)
 		}
-		if got := w.key(policy.HashKey(shop.Keys["prod"].Plaintext)).Environment; got != "live" {
+		if got := w.key(policy.HashKey(shop.Keys["prod"].Secret.Reveal())).Environment; got != "live" {
 			t.Errorf("the project's own key is limited to %q", got)
 		}
 	})

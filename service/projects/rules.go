@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -352,7 +353,7 @@ func validRuleScope(scope string) bool {
 func (p plan) readWriteScopes() bool {
 	needsKey := p.Auth.Mode == string(snapshot.Authenticate) && p.Auth.Keyless == string(snapshot.Reject) &&
 		slices.Contains(p.Auth.Methods, string(snapshot.APIKey))
-	return needsKey && !slices.ContainsFunc(p.KeyTypes, func(t KeyType) bool {
+	return needsKey && !slices.ContainsFunc(p.KeyTypes, func(t contract.NewKeyType) bool {
 		return !policy.HasScope(t.Scopes, policy.ScopeRead) && !policy.HasScope(t.Scopes, policy.ScopeWrite)
 	})
 }

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
-	"postern/service/keys"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -232,7 +232,7 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		member(ops, ana, "admin")
 		member(other, ana, "admin")
 		member(staff, bob, "member")
-		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
+		h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
 		is("without rules")
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff", "ops"}}))
 		is("with rules", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops"}, Admin: []string{"ops"}})
@@ -243,7 +243,7 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		})
 		member(ops, ana, "member")
 		is("no admin", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}})
-		h.mint(t, h.owner, h.project, keys.CreateInput{Owner: bob})
+		h.mint(t, h.owner, h.project, contract.NewKey{Owner: bob})
 		both := []snapshot.Member{
 			{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}},
 			{User: bob, TenantID: h.tenant, In: []string{"staff"}},
@@ -271,7 +271,7 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff"}}))
-		h.handOver(t, db, h.owner, h.mint(t, h.owner, h.project, keys.CreateInput{Owner: "app"}), eve)
+		h.handOver(t, db, h.owner, h.mint(t, h.owner, h.project, contract.NewKey{Owner: "app"}), eve)
 		if got := h.world.project(t, h.project).Members; len(got) != 0 {
 			t.Errorf("%+v", got)
 		}
@@ -298,22 +298,22 @@ func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
 		}
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}}))
 		for owner, want := range map[string]string{ana: "wrong_tenant", "usr_mistyped": "unknown_user"} {
-			_, err := h.keys.Create(t.Context(), h.owner, h.project, keys.CreateInput{Owner: owner, Tenant: "acme"})
+			_, err := h.keys.Create(t.Context(), h.owner, contract.NewKey{Owner: owner, Tenant: "acme"}.In(h.project))
 			var found *fault.Error
 			if !errors.As(err, &found) || len(found.Fields) != 1 || found.Fields[0].Pointer != "/owner" ||
 				found.Fields[0].Code != want {
 				t.Errorf("a key of %s: %+v, want %s", owner, err, want)
 			}
 		}
-		old := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: "app", Tenant: "acme"})
+		old := h.mint(t, h.owner, h.project, contract.NewKey{Owner: "app", Tenant: "acme"})
 		h.handOver(t, db, h.owner, old, ana)
 		if got := h.world.project(t, h.project).Members; len(got) != 0 {
 			t.Errorf("with a key of acme: %+v", got)
 		}
-		h.answers(t, "without a key of her own", h.project, old.Plaintext, "not_in_group")
-		own := h.mint(t, h.owner, h.project, keys.CreateInput{Owner: ana})
-		h.answers(t, "a key of her own", h.project, own.Plaintext, "")
-		h.answers(t, "beside a key of her own", h.project, old.Plaintext, "not_in_group")
+		h.answers(t, "without a key of her own", h.project, old.Secret.Reveal(), "not_in_group")
+		own := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
+		h.answers(t, "a key of her own", h.project, own.Secret.Reveal(), "")
+		h.answers(t, "beside a key of her own", h.project, old.Secret.Reveal(), "not_in_group")
 	})
 }
 
@@ -333,8 +333,8 @@ func TestRulesAskKeysOfTheProduct(t *testing.T) {
 		h.project = books
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}}))
 		h.project = house
-		key := h.mint(t, h.owner, house, keys.CreateInput{Owner: ana, Product: "store"})
-		h.answers(t, "next door", books, key.Plaintext, "")
+		key := h.mint(t, h.owner, house, contract.NewKey{Owner: ana, Product: "store"})
+		h.answers(t, "next door", books, key.Secret.Reveal(), "")
 	})
 }
 
@@ -344,7 +344,7 @@ func TestNewProjectsAskForReadAndWrite(t *testing.T) {
 		w := newWorld(t, db)
 		typed := func(scopes ...string) projects.CreateInput {
 			in := authenticated
-			in.KeyTypes = []projects.KeyType{{Name: "partner", Scopes: scopes}}
+			in.KeyTypes = []contract.NewKeyType{{Name: "partner", Scopes: scopes}}
 			return in
 		}
 		auth := func(auth projects.AuthInput) projects.CreateInput {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -63,7 +64,7 @@ func (v Version) takesKeys() bool {
 
 // readWriteWarnings warns of the key types that have neither of the scopes read and write where the version
 // enforces them. It does nowhere if no route is left that has no rule or one without scopes.
-func (v Version) readWriteWarnings(types []KeyType) []fault.Warning {
+func (v Version) readWriteWarnings(types []contract.KeyType) []fault.Warning {
 	if !v.Rules.ReadWriteScopes || v.Rules.ModeOf(&snapshot.Rule{}) != snapshot.RulesEnforce {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (v Version) readWriteWarnings(types []KeyType) []fault.Warning {
 }
 
 // refusing returns the rules that ask for scopes which a key type does not have.
-func refusing(rules []snapshot.Rule, t KeyType) (out []snapshot.Rule) {
+func refusing(rules []snapshot.Rule, t contract.KeyType) (out []snapshot.Rule) {
 	for _, rule := range rules {
 		lacks := func(scope string) bool { return !policy.HasScope(t.Scopes, scope) }
 		if slices.ContainsFunc(rule.Scopes, lacks) {
@@ -103,20 +104,11 @@ func refusing(rules []snapshot.Rule, t KeyType) (out []snapshot.Rule) {
 	return out
 }
 
-func ruleScopesWarning(t KeyType, such snapshot.Rule, text string) fault.Warning {
+func ruleScopesWarning(t contract.KeyType, such snapshot.Rule, text string) fault.Warning {
 	do := "Add the scopes that its callers need to the type."
 	if t.BuiltIn {
 		do = "The type is built in: create one with the scopes that its callers need, and keys of it."
 	}
 	return fault.Warning{Code: WarnRuleScopes, Detail: fmt.Sprintf("%s, such as %s %s, which asks for %s. %s", text,
 		strings.Join(such.Methods, ","), such.Path, strings.Join(such.Scopes, ", "), do)}
-}
-
-// warnings returns those of a key type that was saved: of all versions, those that name it.
-func (t KeyType) warnings(project Project) (out []fault.Warning) {
-	project.KeyTypes = []KeyType{t}
-	for _, v := range project.Versions {
-		out = append(out, project.KeyTypeWarnings(v.ID)...)
-	}
-	return out
 }

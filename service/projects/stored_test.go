@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -46,11 +47,11 @@ func TestRestoreServesWhatWasStored(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
-		second, err := w.keys.Create(t.Context(), owner, created.Project.ID, keys.CreateInput{Owner: "billing"})
+		second, err := w.keys.Create(t.Context(), owner, contract.NewKey{Owner: "billing"}.In(created.Project.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.keys.Revoke(t.Context(), owner, second.ID); err != nil {
+		if _, err := w.keys.Revoke(t.Context(), owner, second.Path()); err != nil {
 			t.Fatal(err)
 		}
 		var stored bytes.Buffer
@@ -65,8 +66,8 @@ func TestRestoreServesWhatWasStored(t *testing.T) {
 			t.Errorf("projects (-stored +restored):\n%s", diff)
 		}
 		for plaintext, want := range map[string]snapshot.KeyState{
-			created.Keys["prod"].Plaintext: snapshot.KeyActive,
-			second.Plaintext:               snapshot.KeyRevoked,
+			created.Keys["prod"].Secret.Reveal(): snapshot.KeyActive,
+			second.Secret.Reveal():               snapshot.KeyRevoked,
 		} {
 			var key snapshot.Key
 			if found, _ := table.Lookup(policy.HashKey(plaintext), &key); !found || key.State != want {

@@ -135,7 +135,7 @@ func (s surroundings) view(tx *models.Tx, row models.Project) (Project, error) {
 		}
 	}
 	for _, t := range s.keyTypes[row.ID] {
-		out.KeyTypes = append(out.KeyTypes, viewKeyType(t))
+		out.KeyTypes = append(out.KeyTypes, shownKeyType(t))
 	}
 	for _, t := range s.tenants[row.ID] {
 		out.Tenants = append(out.Tenants, t.Name)

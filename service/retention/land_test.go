@@ -155,7 +155,7 @@ func (l *land) make(name string) made {
 		Calls:         1,
 	}
 	l.insert(&hour)
-	return made{created, p, export.ID, created.Keys["prod"].Plaintext}
+	return made{created, p, export.ID, created.Keys["prod"].Secret.Reveal()}
 }
 
 func (l *land) insert(rows ...any) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/migrations"
@@ -209,7 +210,7 @@ func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 		m, next := l.make("shop"), l.make("next")
 		for range 1200 { // more than one step's worth
 			row, _, err := keys.Mint(
-				"pst", m.Project.ID, l.tenant(m), l.keyType(m), keys.CreateInput{Owner: "x"}, models.Now(),
+				"pst", m.Project.ID, l.tenant(m), l.keyType(m), contract.NewKey{Owner: "x"}, models.Now(),
 			)
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
 	"postern/service/domains"
@@ -139,7 +140,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
 		has.token = minted.ID
 	case "frozen":
-		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)
+		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 	case "frozen client":
 		_, err = o.Server.Login.FreezeClient(t.Context(), o.Principal, has.client)
 	case "webhook":
@@ -171,7 +172,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		in := projects.EnvironmentInput{Name: "dev", Target: "http://127.0.0.1:9"}
 		_, err = o.Server.Projects.CreateEnvironment(t.Context(), o.Principal, has.Project, has.version, in)
 		if err == nil {
-			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, has.Key)
+			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 		}
 	case "signed in":
 		has.userSession = o.signIn(t, has.user, has.client, has.provider)
@@ -215,9 +216,9 @@ func (o *Fixture) createAPIScope(t testing.TB, project string) string {
 
 func (o *Fixture) createKeyType(t testing.TB, project string) string {
 	t.Helper()
-	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, project, projects.KeyType{
-		Name:   "gold",
-		Scopes: []string{"read"},
+	created, err := o.Server.Projects.CreateKeyType(t.Context(), o.Principal, contract.KeyTypeCreation{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Body:        contract.NewKeyType{Name: "gold", Scopes: []string{"read"}},
 	})
 	must(t, err)
 	return created.ID

@@ -29,7 +29,7 @@ const key = must(
     body: { owner: "billing", limits: { minute: 60 } },
   }),
 );
-if (!key.key?.startsWith("pst_")) {
+if (!key.key.startsWith("pst_")) {
   throw new Error("the answer has no key");
 }
 

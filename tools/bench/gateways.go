@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -105,7 +106,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // revocable makes a project with s.keys keys and returns those that will be revoked.
-func revocable(ctx context.Context, s settings, server *postern, target string) (*client.Client, []client.Key, error) {
+func revocable(
+	ctx context.Context, s settings, server *postern, target string,
+) (*client.Client, []contract.KeyWithSecret, error) {
 	made, err := server.createProject(ctx, "bench", target)
 	if err != nil {
 		return nil, nil, err
@@ -126,9 +129,11 @@ func revocable(ctx context.Context, s settings, server *postern, target string) 
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []client.Key
+	var out []contract.KeyWithSecret
 	for i := range s.seconds * revocationsPerSecond {
-		key, err := api.CreateKey(ctx, made.name, client.NewKey{Owner: fmt.Sprintf("revoked-%d", i)})
+		key, err := client.Do(ctx, api, contract.CreateKey, contract.NewKey{
+			Owner: fmt.Sprintf("revoked-%d", i),
+		}.In(made.name))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -190,7 +195,7 @@ func startFollowers(ctx context.Context, s settings) (places []*place, done func
 }
 
 // revokeAll revokes the keys one after the other and notes for each gateway when it has heard.
-func revokeAll(ctx context.Context, api *client.Client, all []client.Key, places []*place) error {
+func revokeAll(ctx context.Context, api *client.Client, all []contract.KeyWithSecret, places []*place) error {
 	ticks := time.NewTicker(time.Second / revocationsPerSecond)
 	defer ticks.Stop()
 	var waiting sync.WaitGroup
@@ -202,12 +207,12 @@ func revokeAll(ctx context.Context, api *client.Client, all []client.Key, places
 			return ctx.Err()
 		case <-ticks.C:
 		}
-		if _, err := api.RevokeKey(ctx, key.ID); err != nil {
+		if _, err := client.Do(ctx, api, contract.RevokeKey, key.Path()); err != nil {
 			return err
 		}
 		answered := time.Now()
 		waiting.Go(func() {
-			took, err := heard(ctx, policy.HashKey(key.Key), answered, places)
+			took, err := heard(ctx, policy.HashKey(key.Secret.Reveal()), answered, places)
 			mu.Lock()
 			defer mu.Unlock()
 			failed = cmp.Or(failed, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // required is a pair of projects that differ in what they ask of a call, and the calls to them.
@@ -97,11 +98,11 @@ func (one *project) memberKey(ctx context.Context) error {
 				return err
 			}
 		}
-		key, err := c.CreateKey(ctx, one.name, client.NewKey{Owner: user.ID})
+		key, err := client.Do(ctx, c, contract.CreateKey, contract.NewKey{Owner: user.ID}.In(one.name))
 		if err != nil {
 			return err
 		}
-		one.key = key.Key
+		one.key = key.Secret.Reveal()
 		return nil
 	}
 	return fmt.Errorf("%s has no tenant", one.name)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/keys"
 )
@@ -49,7 +50,7 @@ func (s *stock) keys(ctx context.Context, name string, n, some int) ([]string, e
 		err := s.db.Write(ctx, func(tx *models.Tx) error {
 			for i := done; i < min(done+batch, n); i++ {
 				row, plaintext, err := keys.Mint("pst", project.ID, tenants[0].ID, full,
-					keys.CreateInput{Owner: fmt.Sprintf("app-%d", i)}, models.Now())
+					contract.NewKey{Owner: fmt.Sprintf("app-%d", i)}, models.Now())
 				if err != nil {
 					return err
 				}

@@ -107,7 +107,7 @@ func keyForm(m Keys) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "key-expires", Name: "expires_on", Label: "Expires", Type: "date", Value: m.Create.Expires,
+			ID: "key-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
 			Hint: "At the end of that day, UTC.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -217,7 +217,7 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
-			ID: id + "-allowed", Name: "allowed", Label: "Allowed addresses", Mono: true, Value: b.Allowed,
+			ID: id + "-allowed", Name: "allowed_cidrs", Label: "Allowed addresses", Mono: true, Value: b.Allowed,
 			Placeholder: "203.0.113.0/24", Hint: "One range or address on each line. Empty: from anywhere.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -312,7 +312,7 @@ func keyEdit(m KeyEdit) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:    "edit-expires",
-			Name:  "expires_on",
+			Name:  "expires_at",
 			Label: "Expires",
 			Type:  "date",
 			Value: m.Expires,

@@ -35,7 +35,7 @@ type KeyType struct {
 }
 
 // KeyTypeForm posts name (when it makes one), revision (when it changes one), scopes,
-// days and limits_ with each window to Action.
+// expires_in and limits_ with each window to Action.
 type KeyTypeForm struct {
 	Open     bool
 	Action   string

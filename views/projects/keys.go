@@ -3,8 +3,8 @@ package projects
 import "postern/views/ui"
 
 // Keys is the section on API keys, with the form that creates one: it posts
-// owner, key_type, environment ("" is all), expires_on (YYYY-MM-DD, "" is the
-// type's default), description, tenant, product, allowed (a range on each line)
+// owner, key_type, environment ("" is all), expires_at (YYYY-MM-DD, "" is the
+// type's default), description, tenant, product, allowed_cidrs (a range on each line)
 // and the limits to Action.
 type Keys struct {
 	Action   string
@@ -40,7 +40,7 @@ type KeyForm struct {
 }
 
 // KeyBounds is what a form holds on how much a key may call and from where. It
-// posts limits_of (type, own or none), limits_second to limits_year, and allowed.
+// posts limits_of (type, own or none), limits_second to limits_year, and allowed_cidrs.
 type KeyBounds struct {
 	Of      []ui.Option
 	Error   string
@@ -140,7 +140,7 @@ type KeyEdit struct {
 	Action      string
 	Revision    string
 	Description ui.Value
-	Expires     ui.Value // expires_on; "" is never
+	Expires     ui.Value // expires_at; "" is never
 	Bounds      KeyBounds
 	Error       string
 }

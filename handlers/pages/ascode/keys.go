@@ -1,6 +1,10 @@
 package ascode
 
-import "net/url"
+import (
+	"net/url"
+
+	"postern/core/contract"
+)
 
 const (
 	keysRoute     = "/projects/:project/keys"
@@ -8,43 +12,37 @@ const (
 )
 
 var keyPages = map[string]Page{
-	keysRoute: reads("list-keys", "keys list {project}", Text("keys_owner", "owner", "--owner"),
+	keysRoute: shows(contract.ListKeys, Text("keys_owner", "owner", "--owner"),
 		Text("keys_state", "state", "--state"), Text("keys_tenant", "tenant", "--tenant"),
-		Text("keys_type", "key_type", "--type"), Text("keys_environment", "environment", "--env"),
+		Text("keys_type", "key_type", "--key-type"), Text("keys_environment", "environment", "--environment"),
 		Text("keys_text", "q", "--search"), sorted("keys_sort", "keys_dir", "-created", "owner", "-last_used")),
-	keysRoute + "/:key":          reads("get-key", "keys list {project}"),
-	keysRoute + "/:key/secret":   reads("get-key", "keys list {project}"),
-	keyTypesRoute:                reads("list-key-types", "key-types list {project}"),
-	keyTypesRoute + "/:key_type": reads("list-key-types", "key-types list {project}"),
+	keysRoute + "/:key":          shows(contract.GetKey),
+	keysRoute + "/:key/secret":   shows(contract.GetKey),
+	keyTypesRoute:                shows(contract.ListKeyTypes),
+	keyTypesRoute + "/:key_type": shows(contract.GetKeyType),
 }
 
 var keyForms = map[string][]Call{
-	keysRoute: does("create-key", "keys create {project}", Text("owner", "owner", "--owner").Need(),
-		Text("key_type", "key_type", "--type"), Text("environment", "environment", "--env"),
-		Text("tenant", "tenant", "--tenant"), Text("product", "product", "--product"),
-		Text("description", "description", "--description"), Day("expires_on", "expires_at", "--expires"),
-		keyLimits(false), PerLine("allowed", "allowed_cidrs", "--cidr")),
+	keysRoute: carriesOut(contract.CreateKey, append(fieldsOf(contract.CreateKey, "owner", "key_type", "environment",
+		"tenant", "product", "description", "expires_at", "allowed_cidrs"), keyLimits(false))...),
 	keysRoute + "/change": {
 		{When: is("do", "revoke"), Operation: "revoke-key", Command: "keys revoke {key} --yes", Note: eachKey},
 		{When: is("do", "unfreeze"), Operation: "unfreeze-key", Command: "keys unfreeze {key}", Note: eachKey},
 		{Operation: "freeze-key", Command: "keys freeze {key}", Note: eachKey},
 	},
-	keysRoute + "/:key": does("update-key", "keys update {key}",
-		Text("description", "description", "--description").Keep(), Day("expires_on", "expires_at", "--expires").Keep(),
-		keyLimits(true), anywhere),
-	keysRoute + "/:key/freeze":   does("freeze-key", "keys freeze {key}"),
-	keysRoute + "/:key/unfreeze": does("unfreeze-key", "keys unfreeze {key}"),
+	keysRoute + "/:key": carriesOut(contract.UpdateKey,
+		append(fieldsOf(contract.UpdateKey, "description", "expires_at", "allowed_cidrs"), keyLimits(true))...),
+	keysRoute + "/:key/freeze":   submits(contract.FreezeKey),
+	keysRoute + "/:key/unfreeze": submits(contract.UnfreezeKey),
 	keysRoute + "/:key/revoke":   does("revoke-key", "keys revoke {key} --yes"),
-	keysRoute + "/:key/rotate": does("rotate-key", "keys rotate {key}",
+	keysRoute + "/:key/rotate": carriesOut(contract.RotateKey,
 		Number("grace_seconds", "grace_seconds", "--grace", 1, "s")),
 
-	keyTypesRoute: does("create-key-type", "key-types create {project} {name}", Text("name", "name", "").Need(),
-		Joined(PerLine("scopes", "scopes", "--scopes").Need()), lifetime(false),
-		Limits("limits_", "limits", "--limit", "")),
-	keyTypesRoute + "/:key_type": does("update-key-type", "key-types update {project} {key_type}",
-		Joined(PerLine("scopes", "scopes", "--scopes").Need()), lifetime(true),
-		Limits("limits_", "limits", "--limit", "", "--no-limits").Keep()),
-	keyTypesRoute + "/:key_type/delete": does("delete-key-type", "key-types delete {project} {key_type}"),
+	keyTypesRoute: carriesOut(contract.CreateKeyType,
+		append(fieldsOf(contract.CreateKeyType, "name", "scopes", "limits"), lifetime(false))...),
+	keyTypesRoute + "/:key_type": carriesOut(contract.UpdateKeyType,
+		append(fieldsOf(contract.UpdateKeyType, "scopes", "limits"), lifetime(true))...),
+	keyTypesRoute + "/:key_type/delete": submits(contract.DeleteKeyType),
 }
 
 const eachKey = "Once for each of the keys that are ticked."
@@ -52,36 +50,26 @@ const eachKey = "Once for each of the keys that are ticked."
 // keyLimits are a key's own limits, none, or those of its type.
 func keyLimits(stored bool) Field {
 	return Func("limits_of", "limits", func(form url.Values) (any, [][]string) {
-		of := form.Get("limits_of")
-		own := Limits("limits_", "limits", "--limit", "", "--no-limits").Keep()
-		calls, flags := own.value(form)
-		none := len(flags) == 1 && flags[0][0] == "--no-limits"
-		switch {
+		own, flags := limitsField("limits", "--limits").Keep().value(form)
+		none := flags[0][1] == "none"
+		switch of := form.Get("limits_of"); {
 		case of == "own", of == "" && !none:
-			return calls, flags
+			return own, flags
 		case of == "none":
-			return &Object{}, [][]string{{"--no-limits"}}
+			return &Object{}, [][]string{{"--limits", "none"}}
 		case stored:
-			return null{}, [][]string{{"--type-limits"}}
+			return null{}, [][]string{{"--limits", "type"}}
 		}
 		return nil, nil
 	})
 }
 
-// anywhere are the addresses of a key that exists.
-var anywhere = Func("allowed", "allowed_cidrs", func(form url.Values) (any, [][]string) {
-	if ranges, flags := PerLine("allowed", "allowed_cidrs", "--cidr").value(form); ranges != nil {
-		return ranges, flags
-	}
-	return []string{}, [][]string{{"--anywhere"}}
-})
-
 // lifetime is a number of days.
 func lifetime(stored bool) Field {
-	return Func("days", "expires_in", func(form url.Values) (any, [][]string) {
-		seconds, flags := Number("days", "expires_in", "--lifetime", 24*60*60, "d").value(form)
+	return Func("expires_in", "expires_in", func(form url.Values) (any, [][]string) {
+		seconds, flags := Number("expires_in", "expires_in", "--expires-in", 24*60*60, "d").value(form)
 		if seconds == nil && stored {
-			return null{}, [][]string{{"--lifetime", "0"}}
+			return null{}, [][]string{{"--expires-in", "never"}}
 		}
 		return seconds, flags
 	})

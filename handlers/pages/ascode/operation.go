@@ -1,9 +1,11 @@
 package ascode
 
 import (
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"postern/core/contract"
 )
@@ -16,6 +18,15 @@ func shows(op contract.Described, query ...Field) Page {
 // submits is a form that carries out an operation of the contract. members are those of the body that it sets, in the
 // order of its fields, which have their names.
 func submits(op contract.Described, members ...string) []Call {
+	return carriesOut(op, fieldsOf(op, members...)...)
+}
+
+// carriesOut is submits for a form some of whose fields are not as members of the body are.
+func carriesOut(op contract.Described, fields ...Field) []Call {
+	return does(op.Describe().ID, commandOf(op), fields...)
+}
+
+func fieldsOf(op contract.Described, members ...string) []Field {
 	_, arguments := op.Describe().Words()
 	known := op.Members()
 	fields := make([]Field, len(members))
@@ -30,25 +41,49 @@ func submits(op contract.Described, members ...string) []Call {
 		}
 		fields[i] = fieldOf(m, flag)
 	}
-	return does(op.Describe().ID, commandOf(op), fields...)
+	return fields
 }
 
-// fieldOf is the field of a form for a member of a body. One that is a pointer belongs to a form of what exists.
+// fieldOf is the field of a form for a member of a body. One that may be absent belongs to a form of what exists.
 func fieldOf(m contract.Member, flag string) Field {
 	var f Field
-	switch m.Elem().Kind() {
-	case reflect.Bool:
+	switch of := m.Elem(); {
+	case of == reflect.TypeFor[contract.Limits]():
+		f = limitsField(m.Name, flag)
+	case of == reflect.TypeFor[time.Time]():
+		f = Day(m.Name, m.Name, flag)
+	case of.Kind() == reflect.Bool:
 		f = Bool(m.Name, m.Name, flag)
-	case reflect.Slice:
-		f = Several(m.Name, m.Name, flag)
+	case of.Kind() == reflect.Slice && m.Form == "list":
+		f = Joined(PerLine(m.Name, m.Name, flag))
+	case of.Kind() == reflect.Slice:
+		f = PerLine(m.Name, m.Name, flag)
 	default:
 		f = Text(m.Name, m.Name, flag)
 	}
-	if m.Type.Kind() == reflect.Pointer {
+	if m.Type != m.Elem() {
 		f = f.Keep()
 	}
 	if m.Required {
 		f = f.Need()
+	}
+	return f
+}
+
+// limitsField is Limits with one flag for all of them.
+func limitsField(member, flag string) Field {
+	f := Limits(member+"_", member, flag, "", flag, "none")
+	read := f.read
+	f.read = func(f Field, form url.Values) (any, [][]string) {
+		calls, flags := read(f, form)
+		if len(flags) < 2 {
+			return calls, flags
+		}
+		pairs := make([]string, len(flags))
+		for i, one := range flags {
+			pairs[i] = one[1]
+		}
+		return calls, f.flag(commas(pairs))
 	}
 	return f
 }

@@ -1,0 +1,182 @@
+package contract
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// KeyPath is the path parameter of an API key.
+type KeyPath struct {
+	Key string `path:"key" doc:"Id of the key"`
+}
+
+// Key is an API key, as the project that it was created in has it.
+type Key struct {
+	ID              string     `json:"id"`
+	Project         string     `json:"project" doc:"Id of the project it was created in"`
+	Owner           string     `json:"owner"`
+	KeyType         string     `json:"key_type"`
+	Scopes          []string   `json:"scopes" doc:"Current scopes of the key type"`
+	Tenant          string     `json:"tenant"`
+	Product         *string    `json:"product" doc:"Product whose projects it opens; null: its own project only"`
+	Environment     *string    `json:"environment" doc:"The environment it opens; null: all"`
+	Description     string     `json:"description"`
+	State           string     `json:"state" enum:"active,frozen,revoked,expired"`
+	Limits          *Limits    `json:"limits" doc:"Own limits, calls by window; null: those of the key type"`
+	EffectiveLimits Limits     `json:"effective_limits" doc:"Limits in its own project; an absent window is unlimited"`
+	LimitsFrom      string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
+	AllowedCIDRs    []string   `json:"allowed_cidrs" doc:"Address ranges it may be used from; empty: any"`
+	Prefix          string     `json:"prefix"`
+	Last4           string     `json:"last4"`
+	ETag            string     `json:"etag" doc:"Send as If-Match to update the key"`
+	CreatedAt       time.Time  `json:"created_at"`
+	ExpiresAt       *time.Time `json:"expires_at"`
+	GraceEndsAt     *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation ends; null: none is valid"`
+	LastUsedAt      *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to a minute; null: never"`
+}
+
+// Path returns its path parameter.
+func (k Key) Path() KeyPath { return KeyPath{Key: k.ID} }
+
+// Tag returns the key's ETag.
+func (k Key) Tag() string { return k.ETag }
+
+// Display is what may be shown of its secret.
+func (k Key) Display() string { return k.Prefix + "…" + k.Last4 }
+
+// KeyWithSecret is a key whose secret is new.
+type KeyWithSecret struct {
+	Key
+	Secret Secret `json:"key" doc:"Plaintext; returned only once"`
+}
+
+// LogValue implements slog.LogValuer.
+func (k KeyWithSecret) LogValue() slog.Value { return slog.StringValue(k.ID) }
+
+// States of keys. One that is not revoked is expired once the clock has ended it.
+const (
+	KeyActive  = "active"
+	KeyFrozen  = "frozen"
+	KeyRevoked = "revoked"
+	KeyExpired = "expired"
+)
+
+// Where the limits of a key come from.
+const (
+	LimitsOfKey     = "key"
+	LimitsOfType    = "key_type"
+	LimitsOfProject = "project" // what it states for each key
+	LimitsOfNothing = "none"    // nothing is limited for each key
+)
+
+// KeyList is a request for the keys of a project.
+type KeyList struct {
+	ProjectPath
+	Page
+	Owner       string `query:"owner" doc:"Only keys of this owner"`
+	State       string `query:"state" enum:"active,frozen,revoked,expired" doc:"Only keys in this state"`
+	Tenant      string `query:"tenant" doc:"Only keys of the tenant with this name"`
+	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
+	Environment string `query:"environment" doc:"Only keys that open just this environment; all: keys that open all"`
+	Text        string `query:"q" flag:"search" doc:"Part of prefix…last4 or of the description, ignoring case"`
+	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Order; - begins at the end; default: -created"`
+}
+
+// NewKey is an API key to be created.
+type NewKey struct {
+	Owner        string     `json:"owner" doc:"Owner of the key, such as billing-service"`
+	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Default: full"`
+	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project; default: default"`
+	Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
+	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
+	Description  string     `json:"description,omitempty" doc:"What the key is for"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"RFC 3339; default: the key type's lifetime"`
+	Limits       Limits     `json:"limits,omitzero" doc:"Calls by window; default: those of the key type; {}: unlimited"`
+	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from; default: any"`
+}
+
+// KeyCreation is a request for a new key.
+type KeyCreation struct {
+	ProjectPath
+	Body NewKey
+}
+
+// In returns the request for the key in a project, named by name or id.
+func (n NewKey) In(project string) KeyCreation {
+	return KeyCreation{ProjectPath: ProjectPath{Project: project}, Body: n}
+}
+
+// KeyChange changes a key; nil leaves a member as it is. A key's owner and what it opens are fixed: usage that was
+// counted under its id would be attributed to another owner.
+type KeyChange struct {
+	Description  *string             `json:"description,omitempty" doc:"What the key is for"`
+	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls by window, in place of the earlier ones; {}: unlimited; null: those of the key type"`
+	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from, in place of the earlier ones; empty: any"`
+	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"RFC 3339; null: it doesn't expire"`
+}
+
+// KeyUpdate is a request to change a key.
+type KeyUpdate struct {
+	KeyPath
+	Condition
+	Body KeyChange
+}
+
+// KeyRotation is a request for a new secret.
+type KeyRotation struct {
+	KeyPath
+	Condition
+	Body *Grace // nil: the default
+}
+
+// Grace is how long an old secret stays valid.
+type Grace struct {
+	GraceSeconds *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the old secret stays valid: up to 30 days; default: 1 day. A secret from an earlier rotation ends at once"`
+}
+
+const (
+	keys = project + "/keys"
+	key  = "/api/v1/keys/{key}"
+)
+
+// The operations on API keys. A key isn't deleted but revoked: its usage and its audit entries name it.
+var (
+	ListKeys = Op[KeyList, List[Key]]{Operation{
+		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys that open a project",
+		Command: "keys list PROJECT", Example: "keys list shop --owner billing-service --state active",
+	}}
+	CreateKey = Op[KeyCreation, KeyWithSecret]{Operation{
+		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated,
+		Summary: "Create an API key; its secret is shown once", Command: "keys create PROJECT",
+		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
+			"--allowed-cidrs 203.0.113.0/24",
+	}}
+	GetKey = Op[KeyPath, Key]{Operation{
+		ID: "get-key", Method: http.MethodGet, Path: key, Summary: "Get an API key", Command: "keys show KEY",
+	}}
+	UpdateKey = Op[KeyUpdate, Key]{Operation{
+		ID: "update-key", Method: http.MethodPatch, Path: key, Summary: "Update an API key",
+		Command: "keys update KEY", Example: "keys update key_01 --limits minute=200,day=10000 --expires never",
+	}}
+	RotateKey = Op[KeyRotation, KeyWithSecret]{Operation{
+		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate",
+		Summary: "Rotate an API key's secret; the new one is shown once", Command: "keys rotate KEY",
+	}}
+	FreezeKey = Op[KeyPath, Key]{Operation{
+		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze",
+		Summary: "Freeze an API key: refuse calls with it until it is unfrozen", Command: "keys freeze KEY",
+	}}
+	UnfreezeKey = Op[KeyPath, Key]{Operation{
+		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",
+		Command: "keys unfreeze KEY",
+	}}
+	RevokeKey = Op[KeyPath, Key]{Operation{
+		ID: "revoke-key", Method: http.MethodPost, Path: key + "/revoke", Summary: "Revoke an API key for good",
+		Command: "keys revoke KEY",
+	}}
+)
+
+var keyOperations = []Described{
+	ListKeys, CreateKey, GetKey, UpdateKey, RotateKey, FreezeKey, UnfreezeKey, RevokeKey,
+}
