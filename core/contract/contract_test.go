@@ -15,7 +15,7 @@ import (
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// Ids are unique, and paths and commands name only members that the requests have.
+// Ids are unique, all operations are described, and paths and commands name only members that the requests have.
 func TestOperations(t *testing.T) {
 	ids := map[string]bool{}
 	for _, op := range contract.Operations() {
@@ -55,6 +55,9 @@ func TestOperations(t *testing.T) {
 				if !slices.Contains(arguments, argument) {
 					t.Errorf("the command %q, but members %v", o.Command, arguments)
 				}
+			}
+			if !strings.HasSuffix(o.Doc, ".") || strings.TrimSuffix(o.Doc, ".") == o.Summary {
+				t.Errorf("Doc says nothing beyond the summary, or is not a sentence: %q", o.Doc)
 			}
 			if o.Example != "" && !strings.HasPrefix(o.Example, strings.Join(words, " ")+" ") {
 				t.Errorf("the example %q is of another command", o.Example)

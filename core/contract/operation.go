@@ -23,6 +23,7 @@ type Operation struct {
 	Path    string // with the members that have a path tag, such as /api/v1/webhooks/{webhook}
 	Status  int    // of its success; 0: 200
 	Summary string // what it does, in a few words: also the help of its command
+	Doc     string // what its callers should know beyond the summary, in sentences
 
 	// Command is the command that does the same, "" if there is none: its words, then its arguments in capitals, which
 	// are members that have a path tag or belong to the body.

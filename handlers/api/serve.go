@@ -75,4 +75,5 @@ func add[In, Out any](
 	h *Handler, api huma.API, op contract.Operation, handler func(context.Context, *In) (*Out, error),
 ) {
 	route(h, api, op.ID, op.Method, op.Path, cmp.Or(op.Status, http.StatusOK), op.Summary, handler)
+	declaredIn(api.OpenAPI().Paths[op.Path], op.Method).Description = op.Doc
 }
