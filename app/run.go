@@ -91,7 +91,7 @@ func (a *App) removeUnfinishedImports(ctx context.Context) {
 }
 
 // startWorkers tries to start the workers until it succeeds or ctx ends: the database may
-// stop answering between the attach and the start, and calls are served meanwhile.
+// stop answering between the attach and the start, and calls are served in the meantime.
 func (a *App) startWorkers(ctx, current context.Context) {
 	for attempt := 1; ; attempt++ {
 		err := a.tryStartWorkers(current)
@@ -251,7 +251,7 @@ func (a *App) shutBoth(ctx context.Context) error {
 	return errors.Join(<-control, gateway)
 }
 
-// shut waits for running calls and cuts off those that take too long. That is no error: a
+// shut waits for running calls and cuts off those that take too long. That isn't an error: a
 // stream may have no end.
 func (a *App) shut(ctx context.Context, name string, s server) error {
 	err := s.Shutdown(ctx)

@@ -36,7 +36,7 @@ func tracedZips(store exports.Store, tracer *traces.Tracer) exports.Store {
 const checkBucketWithin = 5 * time.Second
 
 // checkZips refuses a bucket that this server may not use. A bucket that does not answer is
-// logged: calls are served meanwhile, and exports once it answers.
+// logged: calls are served in the meantime, and exports once it answers.
 func (a *App) checkZips(ctx context.Context) error {
 	bucket, ok := a.zips.(*exports.Bucket)
 	if !ok || a.onlyGateway() {

@@ -152,7 +152,7 @@ func TestDatabaseRoles(t *testing.T) {
 		harness.WaitForStatus(t, base+"/hello", "pst_none", http.StatusUnauthorized)
 		token := signer.Sign(t, nil, issuer.Claims())
 		if got := answerTo(t, http.MethodGet, base+"/hello", "Authorization", "Bearer "+token); got != http.StatusOK {
-			t.Errorf("a token is answered %d", got)
+			t.Errorf("a token gets %d", got)
 		}
 	})
 	t.Run("credentials for upstreams", func(t *testing.T) {
@@ -252,7 +252,7 @@ func rememberOwner(t *testing.T, api *client.Client, project, base string, keys 
 	}
 	harness.WaitForStatus(t, base+"/orders/7", keys["ana"], http.StatusForbidden)
 	if got := answerTo(t, http.MethodPut, base+"/orders/7", "X-API-Key", keys["ana"]); got != http.StatusOK {
-		t.Fatalf("PUT is answered %d", got)
+		t.Fatalf("PUT gets %d", got)
 	}
 	harness.WaitForStatus(t, base+"/orders/7", keys["ana"], http.StatusOK)
 	harness.WaitForStatus(t, base+"/orders/7", keys["ben"], http.StatusForbidden)

@@ -45,7 +45,7 @@ func TestGatewayKey(t *testing.T) {
 	t.Run("an opaque token is introspected with the secret", func(t *testing.T) {
 		for token, want := range map[string]int{"good": http.StatusOK, "bad": http.StatusUnauthorized} {
 			if got := answerTo(t, http.MethodGet, base, "Authorization", "Bearer "+token); got != want {
-				t.Errorf("%s is answered %d, want %d", token, got, want)
+				t.Errorf("%s gets %d, want %d", token, got, want)
 			}
 		}
 	})

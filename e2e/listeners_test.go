@@ -132,7 +132,7 @@ func TestAStoppingServerIsNotReadyFirst(t *testing.T) {
 	}
 	address := proxy.Project.Environments[0].URL + "/hello"
 	if status := oneCall(t, address, proxy.APIKeys["prod"].Key); status != http.StatusOK {
-		t.Errorf("a call on a new connection is answered %d while the server drains, want 200", status)
+		t.Errorf("a call on a new connection gets %d while the server drains, want 200", status)
 	}
 	endsBy(t, p, syscall.SIGTERM) // the second one
 }
@@ -194,7 +194,7 @@ func TestCallsUnderWayAreFinishedAtAStop(t *testing.T) {
 	}
 	close(release)
 	if got := <-status; got != http.StatusOK {
-		t.Errorf("the call under way is answered %d, want 200", got)
+		t.Errorf("the call under way gets %d, want 200", got)
 	}
 	<-p.Gone
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // overwriteRounds is after how much traffic the test gives up. One or two rounds are
-// usual. It is no time, since a busy machine needs longer for a round.
+// usual. It isn't a time, since a busy machine needs longer for a round.
 const overwriteRounds = 40
 
 // TestProviderTokensLeaveTheMemory signs in with each kind of token that is handed on,

@@ -128,7 +128,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		t.Errorf("the API answers %q", page)
 	}
 
-	// Changes made on other replicas meanwhile take effect once the database is back.
+	// Changes made on other replicas in the meantime take effect once the database is back.
 	if _, err := client.Do(t.Context(), harness.Connect(t, other.URL, proxy.WorkspaceKey), contract.RevokeKey,
 		extra.Path()); err != nil {
 		t.Fatal(err)

@@ -38,10 +38,10 @@ func TestOddRequestFieldsReachTheUpstreamAsOnKong(t *testing.T) {
 			"an empty X-Forwarded-For": {[]string{"X-Forwarded-For:"}, "X-Forwarded-For", []string{", 127.0.0.1"}},
 			"an empty one before another": {[]string{"X-Forwarded-For:", "X-Forwarded-For: 1.2.3.4"},
 				"X-Forwarded-For", []string{", 127.0.0.1"}},
-			"an empty Via":                 {[]string{"Via:"}, "Via", []string{", 1.1 postern"}},
-			"an empty cookie":              {[]string{"Cookie:"}, "Cookie", []string{""}},
-			"a cookie of the dashboard":    {[]string{"Cookie: postern=1"}, "Cookie", nil},
-			"an empty cookie beside other": {[]string{"Cookie: a=1", "Cookie:"}, "Cookie", []string{"a=1", ""}},
+			"an empty Via":                  {[]string{"Via:"}, "Via", []string{", 1.1 postern"}},
+			"an empty cookie":               {[]string{"Cookie:"}, "Cookie", []string{""}},
+			"a cookie of the dashboard":     {[]string{"Cookie: postern=1"}, "Cookie", nil},
+			"an empty cookie next to other": {[]string{"Cookie: a=1", "Cookie:"}, "Cookie", []string{"a=1", ""}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				r := newRig(t, nil, path)

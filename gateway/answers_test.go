@@ -196,7 +196,7 @@ func saying(answer string) func(net.Conn, *bufio.Reader) {
 	}
 }
 
-// A connection that the upstream closed while it waited is no reason for an
+// A connection that the upstream closed while it waited isn't a reason for an
 // error, as long as nothing was said on it.
 func TestASafeCallIsSentAgainWhenTheConnectionHadEnded(t *testing.T) {
 	served := make(chan struct{}, 4)
@@ -226,7 +226,7 @@ func TestUpstreamsBehindTLS(t *testing.T) {
 	target := strings.Replace(upstream.URL, "127.0.0.1", "localhost", 1)
 
 	r := newRig(t, nil, withTarget(target))
-	r.wantCode("a certificate from nobody we know", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
+	r.wantCode("a certificate from no one we know", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
 
 	for _, options := range [][]rigOption{nil, {onNetHTTP}} {
 		trusting := newRig(

@@ -117,7 +117,7 @@ var askerCases = map[string]tokenCase{
 		status:  200,
 		got:     []string{"X-Authenticated-Scope: read"},
 	},
-	"nobody to ask": {
+	"no one to ask": {
 		options: []rigOption{introspected, withoutAsker},
 		lines:   []string{noKey, "Authorization: Bearer opaque"},
 		status:  503,
@@ -133,7 +133,7 @@ var askerCases = map[string]tokenCase{
 		code:   "invalid_token",
 		says:   invalidTokenChallenge,
 	},
-	"where nobody is asked": {
+	"where no one is asked": {
 		options: []rigOption{asking(snapshot.JWT)},
 		lines:   []string{noKey, "Authorization: Bearer opaque"},
 		status:  401,

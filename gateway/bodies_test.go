@@ -293,7 +293,7 @@ func isJSON(contentType string) bool {
 	return strings.Contains(contentType, "json") && !strings.Contains(contentType, "ndjson")
 }
 
-// What carries no body to change, or is no message with one, passes as without transforms.
+// What carries no body to change, or isn't a message with one, passes as without transforms.
 func TestTransforms_besideBodies(t *testing.T) {
 	both := withTransforms(snapshot.Transforms{RequestBody: bodyTransforms, ResponseBody: answerTransforms})
 	t.Run("trailers", func(t *testing.T) {

@@ -121,7 +121,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The rate of a body that is held whole while it arrives, once it has been waited for longer than the grace: nobody
+// The rate of a body that is held whole while it arrives, once it has been waited for longer than the grace: no one
 // holds memory for longer than the grace and the time for the most that is read, which is 26 s.
 const (
 	heldRate  = 64 << 10 // bytes per second

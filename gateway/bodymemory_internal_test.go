@@ -146,7 +146,7 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// Nobody holds memory for longer than the body would take at the lowest rate.
+// No one holds memory for longer than the body would take at the lowest rate.
 func TestRequestBody_readWhole(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

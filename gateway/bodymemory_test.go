@@ -88,7 +88,7 @@ func TestBodyMemory(t *testing.T) {
 			}
 			testkit.Eventually(t, "a body is held", func() bool { return r.gateway.HeldBodies() >= held })
 			if got := send("", 100_000); got != tc.full {
-				t.Errorf("beside it: %s, want %s", got, tc.full)
+				t.Errorf("next to it: %s, want %s", got, tc.full)
 			}
 			close(goOn)
 			if _, err := io.WriteString(first, whole[sent:]); err != nil {

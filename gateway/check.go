@@ -231,7 +231,7 @@ func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*
 
 func (c *targetCheck) answered(method string, response *http.Response) {
 	c.found.Status = response.StatusCode
-	says := fmt.Sprintf("%s %s is answered %d, the first byte after %s.", method,
+	says := fmt.Sprintf("%s %s gets %d, the first byte after %s.", method,
 		policy.JoinTarget(c.environment.path, "/"), response.StatusCode, milliseconds(c.found.FirstByte))
 	switch status := response.StatusCode; {
 	case status >= http.StatusInternalServerError:

@@ -35,7 +35,7 @@ func TestCheckTarget(t *testing.T) {
 		outcome diagnosis.Outcome
 		text    string
 	}{
-		"it works":      {nil, diagnosis.Pass, "HEAD /base/ is answered 200, the first byte after "},
+		"it works":      {nil, diagnosis.Pass, "HEAD /base/ gets 200, the first byte after "},
 		"nothing there": {http.NotFound, diagnosis.Pass, "need not have anything at its base path"},
 		"it fails": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, diagnosis.Warn,
 			"is reached, but fails"},
@@ -48,7 +48,7 @@ func TestCheckTarget(t *testing.T) {
 			if r.Method == http.MethodHead {
 				w.WriteHeader(http.StatusMethodNotAllowed)
 			}
-		}, diagnosis.Pass, "GET /base/ is answered 200"},
+		}, diagnosis.Pass, "GET /base/ gets 200"},
 		"a header without end": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Pad", strings.Repeat("a", 1<<20))
 		}, diagnosis.Fail, "its header is too long"},
@@ -91,7 +91,7 @@ func TestCheckTarget_tls(t *testing.T) {
 	t.Run("with the certificate it demands", func(t *testing.T) {
 		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_prod")
 		reports.WantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3; the certificate is valid until ")
-		reports.WantStep(t, got, "answer", diagnosis.Pass, "is answered 200")
+		reports.WantStep(t, got, "answer", diagnosis.Pass, "gets 200")
 		if got.Target.CertificateExpires.IsZero() || got.Target.FirstByte <= 0 {
 			t.Errorf("measured %+v", got.Target)
 		}

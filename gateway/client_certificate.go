@@ -25,7 +25,7 @@ func compileClientCertificate(
 		return nil, nil
 	}
 	if !strings.HasPrefix(e.Target, "https://") {
-		return nil, fmt.Errorf("client certificate: the target is no https URL")
+		return nil, fmt.Errorf("client certificate: the target isn't an https URL")
 	}
 	key, err := unsealer.ClientKey(s, e.ID, *e.Certificate)
 	if err != nil {

@@ -55,7 +55,7 @@ func ofTenant(name string) rigOption {
 // tokenCase is a call with a token. The engine and net/http answer it alike.
 type tokenCase struct {
 	options []rigOption
-	lines   []string // beside the good key, unless they say noKey
+	lines   []string // next to the good key, unless they say noKey
 	status  int
 	code    string
 	says    string // WWW-Authenticate
@@ -146,7 +146,7 @@ var tokenCases = map[string]tokenCase{
 		status:  503,
 		code:    "issuer_unavailable",
 	},
-	"spoofed beside a good token": {
+	"spoofed next to a good token": {
 		options: []rigOption{onlyTokens},
 		lines: []string{
 			noKey, "Authorization: Bearer good", "X-Authenticated-Userid: root",

@@ -32,7 +32,7 @@ func compileEnvironment(
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		return environment{}, fmt.Errorf("target is no http or https URL without user, query and fragment")
+		return environment{}, fmt.Errorf("target isn't an http or https URL without user, query and fragment")
 	}
 	path := u.EscapedPath()
 	if strings.HasPrefix(path, "//") {

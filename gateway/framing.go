@@ -15,7 +15,7 @@ var errFraming = errors.New("malformed request framing")
 // strictListener refuses requests that two parsers could read differently, before net/http
 // sees the end of their header. net/http is more lenient than a gateway may be: it accepts a
 // bare LF as the end of a line, joins folded lines, lets Transfer-Encoding win over
-// Content-Length, and ignores the Host line beside an absolute-form target (RFC 9112 sections
+// Content-Length, and ignores the Host line next to an absolute-form target (RFC 9112 sections
 // 2.2, 3.2.2, 5.2, 6.1 and 6.3).
 type strictListener struct{ net.Listener }
 

@@ -6,7 +6,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// A frozen user's key is refused, alone and beside another user's token.
+// A frozen user's key is refused, alone and next to another user's token.
 func TestAKeyOfAFrozenUserAtTheGateway(t *testing.T) {
 	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		r := newRig(t, nil, append([]rigOption{withHosted()}, more...)...)

@@ -75,10 +75,10 @@ type Options struct {
 	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
 	Host     string // of the URL that callers are shown, without port; "" for Domain
 	Keys     Keys
-	Verifier Verifier // nil: every token is answered 503
-	Asker    Asker    // nil: every token of a version with introspection is answered 503
+	Verifier Verifier // nil: every token gets 503
+	Asker    Asker    // nil: every token of a version with introspection gets 503
 	Unsealer Unsealer // nil: projects with upstream credentials are not served
-	Opener   Opener   // nil: calls whose upstream gets a provider's token are answered 503
+	Opener   Opener   // nil: calls whose upstream gets a provider's token get 503
 	Observer Observer // nil: calls are not recorded
 	Tracer   Tracer   // nil: calls are not traced
 	Limiter  Limiter  // nil: calls that have limits are refused
@@ -98,7 +98,7 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where
-	// they are no project's address. nil: they are answered 404.
+	// they are no project's address. nil: they get 404.
 	Probes http.Handler
 
 	// Trusted are the proxies whose X-Forwarded headers are believed.

@@ -273,7 +273,7 @@ var hostedCases = map[string]struct {
 		status: 403,
 		code:   "wrong_tenant",
 	},
-	"a client of nobody": {
+	"a client of no one": {
 		lines:  []string{noKey, bearer + "nowhere"},
 		status: 401,
 		code:   "invalid_token",
@@ -343,7 +343,7 @@ var hostedCases = map[string]struct {
 		code:   "invalid_token",
 		says:   invalidTokenChallenge,
 	},
-	"Basic beside a project's client": {
+	"Basic next to a project's client": {
 		lines:  []string{"Authorization: Basic none"},
 		status: 200,
 		got:    []string{"Authorization: Basic none"},
@@ -376,7 +376,7 @@ func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
 	}
 }
 
-// alsoServes publishes another project beside the rig's, with an app client.
+// alsoServes publishes another project next to the rig's, with an app client.
 func (r *rig) alsoServes(t *testing.T, client snapshot.AppClient) {
 	t.Helper()
 	other := *r.project

@@ -20,7 +20,7 @@ func TestAnUpstreamThatCannotBeReached(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad\r\n\r\n")
 	})
 	for name, target := range map[string]string{
-		"nobody listens":      "http://" + freeAddr(t),
+		"no one listens":      "http://" + freeAddr(t),
 		"a forbidden address": "http://10.0.0.1",
 		"not even HTTP": rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 			_, _ = readHead(from)
@@ -177,7 +177,7 @@ func TestHeadersAndBodiesOverTheLimit(t *testing.T) {
 }
 
 // Calls that hang at one upstream fill its share and no more; another upstream
-// is served meanwhile.
+// is served in the meantime.
 func TestOneStuckUpstreamDoesNotStarveAnother(t *testing.T) {
 	const share = 4
 	stuck, release := make(chan struct{}, share), make(chan struct{})

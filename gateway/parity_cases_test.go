@@ -151,7 +151,7 @@ func refusedCases() []exchangeCase {
 			name:  "a key in Authorization",
 			bytes: request("GET", "/1.0.0/prod/a", "shop.proxy.test", "Authorization: Bearer KEY"),
 		},
-		{name: "Authorization beside the key", bytes: get("/1.0.0/prod/a", "Authorization: Basic eDp5")},
+		{name: "Authorization next to the key", bytes: get("/1.0.0/prod/a", "Authorization: Basic eDp5")},
 		{
 			name:    "refused with a body",
 			methods: []string{"POST", "GET"},

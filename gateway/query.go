@@ -47,7 +47,7 @@ type argumentValue struct {
 }
 
 // apply returns the changed query with its question mark, "" for an empty one. As Kong does, it
-// writes the whole query anew: arguments in the order of their escaped names, each with its values
+// writes the whole query again: arguments in the order of their escaped names, each with its values
 // (kong/plugins/request-transformer/access.lua, transform_querystrings; kong/pdk/service/request.lua,
 // make_ordered_args).
 func (q *queryChanges) apply(query string) string {

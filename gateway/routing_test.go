@@ -52,7 +52,7 @@ func TestAddressing(t *testing.T) {
 		{"version is a whole segment", "shop.proxy.test", "/1.0.00/prod", ""},
 		{"environment is a whole segment", "shop.proxy.test", "/1.0.0/prodx", ""},
 		{"dots are no wildcards", "shop.proxy.test", "/1x0x0/prod", ""},
-		{"escaped slash is no separator", "shop.proxy.test", "/1.0.0%2fprod/a", ""},
+		{"escaped slash isn't a separator", "shop.proxy.test", "/1.0.0%2fprod/a", ""},
 		{"names have a case", "shop.proxy.test", "/1.0.0/PROD/a", ""},
 		{"only a version", "shop.proxy.test", "/1.0.0", ""},
 		{"root", "shop.proxy.test", "/", ""},
@@ -219,7 +219,7 @@ func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
 			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.Opaque}
 		},
 		"authenticate by nothing": func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
-		"fallback to nobody": func(p *snapshot.Project) {
+		"fallback to no one": func(p *snapshot.Project) {
 			p.FallbackOwner, p.Versions[0].Access.Keyless = "", snapshot.OwnerFallback
 		},
 		"no target":              func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = "" },

@@ -27,7 +27,7 @@ func TestFewSharesAreKept(t *testing.T) {
 	}
 	for _, one := range s.shares {
 		if one.holders != 0 || one.underWay.Load() != 0 {
-			t.Errorf("a share that nobody has: %d holders, %d calls", one.holders, one.underWay.Load())
+			t.Errorf("a share that no one has: %d holders, %d calls", one.holders, one.underWay.Load())
 		}
 	}
 }

@@ -176,7 +176,7 @@ func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
 	r := newRig(t, nil, withTarget(target))
 	for range 3 {
 		if got := r.get("/shop/1.0.0/prod"); got.body == "poison" {
-			t.Fatal("an answer that nobody asked for was given to a caller")
+			t.Fatal("an answer that no one asked for was given to a caller")
 		}
 	}
 }

@@ -156,7 +156,7 @@ func TestACallerWhoLeavesTakesTheUpstreamCallWithHim(t *testing.T) {
 	}
 }
 
-// A kept-alive connection that the upstream has closed meanwhile is the usual
+// A kept-alive connection that the upstream has closed in the meantime is the usual
 // reason for a proxy to try again; a call with a body may have been acted on.
 func TestACallWithABodyIsNeverRetried(t *testing.T) {
 	heads := make(chan string, 8)

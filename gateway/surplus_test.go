@@ -44,7 +44,7 @@ var surpluses = map[string]struct {
 	"behind 204":           {"GET", []string{"HTTP/1.1 204 No Content\r\n\r\n", forged}},
 	"behind 304":           {"GET", []string{"HTTP/1.1 304 Not Modified\r\nContent-Length: 60\r\n\r\n", forged}},
 	"behind an empty body": {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", forged}},
-	"a length beside chunks": {
+	"a length next to chunks": {
 		"GET",
 		[]string{"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n"},
 	},

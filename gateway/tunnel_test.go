@@ -152,9 +152,9 @@ func TestOtherUpgradesAreNotCarried(t *testing.T) {
 			"Upgrade: h2c",
 			"HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
 		},
-		"h2c beside websocket": {"Connection: Upgrade", "Upgrade: websocket, h2c"},
-		"h2c on a line before": {"Connection: Upgrade", "Upgrade: h2c", "Upgrade: websocket"},
-		"tls":                  {"Connection: Upgrade", "Upgrade: TLS/1.0"},
+		"h2c next to websocket": {"Connection: Upgrade", "Upgrade: websocket, h2c"},
+		"h2c on a line before":  {"Connection: Upgrade", "Upgrade: h2c", "Upgrade: websocket"},
+		"tls":                   {"Connection: Upgrade", "Upgrade: TLS/1.0"},
 	} {
 		r := newRig(t, nil, withMode(snapshot.Passthrough))
 		if got := r.get("/shop/1.0.0/prod", lines...); got.StatusCode != 200 {

@@ -146,7 +146,7 @@ func (c *call) withheldUnclaimed(name string) bool {
 	return false
 }
 
-// inert is the Content-Security-Policy of capped responses. A browser enforces it beside the
+// inert is the Content-Security-Policy of capped responses. A browser enforces it next to the
 // upstream's own (CSP Level 3 section 8.1).
 const inert = "default-src 'none'; sandbox; frame-ancestors 'none'"
 

@@ -118,7 +118,7 @@ func TestValidators_together(t *testing.T) {
 	t.Parallel()
 	document := []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`)
 	for name, tc := range map[string]struct{ first, second bool }{ // who leaves
-		"nobody leaves":     {false, false},
+		"no one leaves":     {false, false},
 		"the first leaves":  {true, false},
 		"the second leaves": {false, true},
 		"both leave":        {true, true},

@@ -71,7 +71,7 @@ func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 			fail("/shop/1.0.0/prod/a", -time.Minute)
 			if n := lines(unreached + `" project=shop version=1.0.0 environment=prod`); n != 3 ||
 				lines("suppressed") != 1 {
-				t.Errorf("%d lines, want 3: a clock that was set back silences nobody, and nothing was left out "+
+				t.Errorf("%d lines, want 3: a clock that was set back silences no one, and nothing was left out "+
 					"since:\n%s", n, r.log)
 			}
 		})

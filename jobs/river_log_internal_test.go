@@ -17,7 +17,7 @@ func TestRiverLog(t *testing.T) {
 		"a commit while the workers run":  {false, sql.ErrTxDone.Error(), true},
 		"a commit while the workers stop": {true, sql.ErrTxDone.Error(), false},
 		"a statement that was cancelled":  {true, "insert: context canceled", false},
-		"another error meanwhile":         {true, "disk full", true},
+		"another error in the meantime":   {true, "disk full", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

@@ -96,7 +96,7 @@ func receivedEvents(
 func TestAFailedDeliveryIsTriedAgainUnderItsID(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
-		receiver := newReceiver(t, 500, 302, 400) // a redirect is no success, and is not followed
+		receiver := newReceiver(t, 500, 302, 400) // a redirect isn't success, and is not followed
 		hook, official := f.subscribe(t, receiver.URL+"/hook", webhooks.KeyFrozen)
 		f.freeze(t)
 		f.startWorkers(t)

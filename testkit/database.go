@@ -37,7 +37,7 @@ func Postgres(t testing.TB) string {
 }
 
 // PostgresFrom creates a database as a copy of template, which must have no connections
-// meanwhile. The database is removed when the test ends.
+// in the meantime. The database is removed when the test ends.
 func PostgresFrom(t testing.TB, template string) string {
 	t.Helper()
 	server := PostgresURL(t)
@@ -78,7 +78,7 @@ func withDatabase(t testing.TB, server, name string) string {
 	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatal("TESTKIT_POSTGRES_URL is no URL") // not repeated: it holds a password
+		t.Fatal("TESTKIT_POSTGRES_URL isn't a URL") // not repeated: it holds a password
 	}
 	u.Path = "/" + name
 	return u.String()

@@ -24,7 +24,7 @@ type Relay struct {
 	carried  []*carried
 	hanging  bool          // new connections are silent from the start
 	dropping chan struct{} // none are accepted until it is closed; nil: all are
-	waiting  []net.Conn    // fill the listener's queue meanwhile
+	waiting  []net.Conn    // fill the listener's queue in the meantime
 }
 
 type carried struct {
@@ -38,7 +38,7 @@ func NewRelay(t testing.TB, to string) *Relay {
 	t.Helper()
 	u, err := url.Parse(to)
 	if err != nil {
-		t.Fatal("the address is no URL") // not repeated: it holds a password
+		t.Fatal("the address isn't a URL") // not repeated: it holds a password
 	}
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Relay) Through(t testing.TB, to string) string {
 	t.Helper()
 	u, err := url.Parse(to)
 	if err != nil {
-		t.Fatal("the address is no URL")
+		t.Fatal("the address isn't a URL")
 	}
 	u.Host = r.listener.Addr().String()
 	return u.String()

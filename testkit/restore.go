@@ -18,7 +18,7 @@ func SavePostgres(t testing.TB, databaseURL string) Saved {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
 	if err != nil {
-		t.Fatal("the address is no URL")
+		t.Fatal("the address isn't a URL")
 	}
 	s := Saved{
 		server: PostgresURL(t),

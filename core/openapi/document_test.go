@@ -231,7 +231,7 @@ components:
 		t.Error(diff)
 	}
 	if !strings.Contains(string(doc.JSON), `"example":"2020-01-01"`) {
-		t.Errorf("a date is no text any more: %s", doc.JSON)
+		t.Errorf("a date isn't a text any more: %s", doc.JSON)
 	}
 }
 

@@ -20,7 +20,7 @@ type MissReason string
 
 // The reasons.
 const (
-	MissNotJSON    MissReason = "not_json"      // its type is another, or it is no valid JSON
+	MissNotJSON    MissReason = "not_json"      // its type is another, or it isn't valid JSON
 	MissEncoded    MissReason = "encoded"       // it is compressed in another way than gzip
 	MissTooLarge   MissReason = "too_large"     // it is over MaxAnswer
 	MissNoBody     MissReason = "no_body"       // it has none

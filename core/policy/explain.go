@@ -232,7 +232,7 @@ func (r *Rules) asksForAdmin(c *Call) bool {
 }
 
 // TokenOf returns a token as the user would get it from an app client of their tenant whose tokens
-// reach the upstream or are dropped; nil if the project has none.
+// reach the upstream or are dropped; nil if the project lacks one.
 func (r *Realm) TokenOf(user *AskedUser) *Token {
 	var found *snapshot.AppClient
 	provider := ""

@@ -11,7 +11,7 @@ import (
 // issuer can check, on every call.
 type Introspectors struct {
 	// EndpointVersion is the id of the version, if it has an introspection endpoint;
-	// "" if it has none.
+	// "" if there is none.
 	EndpointVersion string
 
 	// Providers are the enabled providers whose own tokens browsers get, in the
@@ -44,7 +44,7 @@ func (a *Introspectors) VerifiedByKeys(issuer string) bool { return a.verified[i
 // alphabetical order.
 func (a *Introspectors) KeyIssuers() []string { return slices.Sorted(maps.Keys(a.verified)) }
 
-// NewIntrospectors returns the introspectors of a version, nil if it has none.
+// NewIntrospectors returns the introspectors of a version, nil if there is none.
 func NewIntrospectors(p *snapshot.Project, versionID string, a *snapshot.Access) *Introspectors {
 	out := &Introspectors{verified: map[string]bool{}}
 	if a.Allows(snapshot.Opaque) {

@@ -152,7 +152,7 @@ func crcDigits(body string) [checkLen]byte {
 }
 
 // randomBase62 returns n characters, each equally likely: bytes from 248 up are
-// discarded, because 256 is no multiple of 62.
+// discarded, because 256 isn't a multiple of 62.
 func randomBase62(r io.Reader, n int) (string, error) {
 	out := make([]byte, 0, n)
 	var pool [64]byte

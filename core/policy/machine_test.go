@@ -21,8 +21,8 @@ func TestDecide_machine(t *testing.T) {
 		keyless snapshot.Keyless
 		want    policy.Denial
 	}{
-		"of a machine":    {robot, snapshot.Reject, policy.Denial{}},
-		"beside an owner": {robot, snapshot.OwnerFallback, policy.Denial{}},
+		"of a machine":     {robot, snapshot.Reject, policy.Denial{}},
+		"next to an owner": {robot, snapshot.OwnerFallback, policy.Denial{}},
 		"frozen": {
 			changed(func(c *snapshot.AppClient) { c.Frozen = true }), snapshot.Reject, policy.ClientFrozen,
 		},

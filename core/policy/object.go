@@ -178,7 +178,7 @@ func (o object) fromPath(dst []byte, path string, escaped bool) ([]byte, bool) {
 	return dst, true
 }
 
-// appendValue appends the parameter's value in its canonical form: nothing if the path has none. With
+// appendValue appends the parameter's value in its canonical form: nothing if the path lacks one. With
 // escaped the segments of the path are decoded once.
 func (p parameter) appendValue(dst []byte, path string, escaped bool) []byte {
 	value := segmentOf(path, p.segment)

@@ -24,7 +24,7 @@ func TestDecide_refusedCaller(t *testing.T) {
 		"a key of a deleted tenant":  {call(tenant("tnt_9")), known},
 		"a key of another address":   {call(keyFrom("203.0.113.0/24")), known},
 		"an address that is refused": {call(allow("203.0.113.0/24")), known},
-		"a key beside a bad token":   {call(alsoTakes(snapshot.JWT), badToken), known},
+		"a key next to a bad token":  {call(alsoTakes(snapshot.JWT), badToken), known},
 		"a key of another project":   {call: call(func(c *policy.Call) { c.Key.ProjectID = "prj_2" })},
 		"an unknown key":             {call: call(unknown)},
 		"two keys":                   {call: call(twice)},

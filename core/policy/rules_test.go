@@ -189,7 +189,7 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 			"/boss", nil, Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_2", Scopes: read}, NotInGroup,
 		},
 		"a fallback owner": {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
-		"nobody":           {"/staff", nil, Identity{}, NotInGroup},
+		"no one":           {"/staff", nil, Identity{}, NotInGroup},
 		"a key of an app": {
 			"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1", Scopes: read}, NotInGroup,
 		},
@@ -215,11 +215,11 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 		"a key with a foreign token": {
 			"/staff", &Token{}, Identity{Owner: "usr_1", CredentialID: "key_1", Scopes: read}, NotInGroup,
 		},
-		"read by nobody":              {"/x", nil, Identity{}, Denial{}},
+		"read by no one":              {"/x", nil, Identity{}, Denial{}},
 		"read by a fallback owner":    {"/x", nil, Identity{Owner: "usr_1"}, Denial{}},
 		"read by a token":             {"/x", &Token{}, Identity{User: "u"}, Denial{}},
 		"read by a key":               {"/x", nil, Identity{CredentialID: "key_1"}, InsufficientScope},
-		"scopes of nobody":            {"/scope", nil, Identity{}, InsufficientScope},
+		"scopes of no one":            {"/scope", nil, Identity{}, InsufficientScope},
 		"scopes of a token":           {"/scope", &Token{}, Identity{User: "u", Scopes: []string{"t"}}, TokenScope},
 		"scopes of a key and a token": {"/scope", &Token{}, Identity{CredentialID: "key_1"}, InsufficientScope},
 	} {

@@ -53,7 +53,7 @@ func bodyShapes() map[string]snapshot.Transforms {
 			Append:  []string{"gone:appended", "text:appended"},
 		}),
 		"typed": {ResponseBody: typed},
-		"beside headers": {
+		"next to headers": {
 			Request:      snapshot.Changes{Add: []string{"X-Added:1"}, Remove: []string{"X-Known"}},
 			Query:        snapshot.Changes{Add: []string{"page:1"}},
 			RequestBody:  snapshot.Changes{Add: []string{"a:1"}},

@@ -54,5 +54,5 @@ func connectionOptions(keys map[string]sample.Plain) []Case {
 			"X-Mine: 1"),
 		get("Connection empty", prod+"/x", k, "Connection:"),
 		get("Connection of commas", prod+"/x", k, "Connection: ,, ,X-Mine,", "X-Mine: 1"),
-		get("Connection of what is no name", prod+"/x", k, "Connection: a b;c=\"d\", X-Mine", "X-Mine: 1"))
+		get("Connection of what isn't a name", prod+"/x", k, "Connection: a b;c=\"d\", X-Mine", "X-Mine: 1"))
 }

@@ -37,5 +37,5 @@ func customHosts(keys map[string]sample.Plain) []Case {
 	}
 	return append(out,
 		one("absolute form at a host name", "GET", "api.shop.example", "http://api.shop.example/x?y", k),
-		one("address in host form beside host names", "GET", projectHost, prod+"/x", k))
+		one("address in host form next to host names", "GET", projectHost, prod+"/x", k))
 }

@@ -85,7 +85,7 @@ func keyPlaces(keys map[string]sample.Plain) []Case {
 		get("key as apikey", prod+"/x", "apikey: "+k),
 		get("key as x_api_key", prod+"/x", "x_api_key: "+k),
 		get("key as X_API-Key", prod+"/x", "X_API-Key: "+k),
-		get("key beside x_api_key", prod+"/x", "X-API-Key: "+k, "x_api_key: other"),
+		get("key next to x_api_key", prod+"/x", "X-API-Key: "+k, "x_api_key: other"),
 		get("key in lower case header", prod+"/x", "x-api-key: "+k),
 		get("key in upper case header", prod+"/x", "X-API-KEY: "+k),
 		get("key twice", prod+"/x", "X-API-Key: "+k, "X-API-Key: "+k),
@@ -93,7 +93,7 @@ func keyPlaces(keys map[string]sample.Plain) []Case {
 		get("key and a bad one", prod+"/x", "X-API-Key: "+k, "X-API-Key: bad"),
 		get("bad one and key", prod+"/x", "X-API-Key:", "X-API-Key: "+k),
 		get("two keys in one line", prod+"/x", "X-API-Key: "+k+", "+k),
-		get("key beside authorization", prod+"/x", "X-API-Key: "+k, "Authorization: Bearer upstreams-own"),
+		get("key next to authorization", prod+"/x", "X-API-Key: "+k, "Authorization: Bearer upstreams-own"),
 		withBody("key in a form", "POST", projectHost, prod+"/x", "api_key="+k,
 			"Content-Type: application/x-www-form-urlencoded", fmt.Sprintf("Content-Length: %d", len("api_key="+k))),
 	}

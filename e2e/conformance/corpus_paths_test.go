@@ -82,7 +82,7 @@ func paths(keys map[string]sample.Plain) []Case {
 		one("asterisk form", "OPTIONS", projectHost, "*", k),
 		get("upstream that is not there", "/zdead/prod/x", k))
 	out = append(out, differs(unrouted, ErrorBodies)...)
-	out = append(out, differs([]Case{get("path that is no UTF-8", prod+"/%ff%fe", k)}, InvalidUTF8)...)
+	out = append(out, differs([]Case{get("path that isn't UTF-8", prod+"/%ff%fe", k)}, InvalidUTF8)...)
 	out = append(out, differs([]Case{
 		get("path with a fragment", prod+"/x#y", k),
 		one("path form with an empty Host line", "GET", "", "/shop"+prod+"/x", k),

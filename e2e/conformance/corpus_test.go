@@ -15,7 +15,7 @@ import (
 type Case struct {
 	Name    string
 	Request string
-	// Tunnel is sent after a 101 and expected back. "" is no tunnel.
+	// Tunnel is sent after a 101 and expected back. "" isn't a tunnel.
 	Tunnel string
 	// Differs are the ledger items that declare how this case differs. Without
 	// any the gateways must be equal in everything.

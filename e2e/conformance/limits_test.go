@@ -53,7 +53,7 @@ var tight = snapshot.ProjectLimits{
 	Project: snapshot.Limits{snapshot.Year: 130},
 }
 
-// together starts a gateway that runs the export of the project beside ours.
+// together starts a gateway that runs the export of the project next to ours.
 type together func(t *testing.T, folder string, up *upstream) *peer
 
 // sameLimits sends calls in one order to both, until every limit has refused some
@@ -99,7 +99,7 @@ func limitedCalls(keys map[string]sample.Plain) []Case {
 		), get("with a bad key", prod+"/x", "X-API-Key: bad"), get("frozen", prod+"/x", key(keys["frozen"])),
 		get(
 			"fallback", "/2.0.0/prod/x",
-		), get("nobody", "/open/prod/x"), get("nobody again", "/open/prod/x", "X-Tell: limits"),
+		), get("no one", "/open/prod/x"), get("no one again", "/open/prod/x", "X-Tell: limits"),
 	}
 	for _, name := range []string{"active", "allenvs", "limited", "readonly", "unlimited", "writer"} {
 		calls = append(
@@ -184,7 +184,7 @@ func crowd(t *testing.T, p *peer, c Case, callers, each int) int {
 		}
 	}
 	if seen := len(p.up.take()); seen != let {
-		t.Errorf("%d calls reached the upstream, and %d were answered 200", seen, let)
+		t.Errorf("%d calls reached the upstream, and %d got 200", seen, let)
 	}
 	return let
 }

@@ -105,7 +105,7 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 		t.Fatal(err)
 	}
 	out := documented{rules: rules.Rules, callers: map[string][]string{
-		"nobody": nil, "full": {"X-API-Key: " + made.APIKeys["prod"].Key},
+		"no one": nil, "full": {"X-API-Key: " + made.APIKeys["prod"].Key},
 		"read-only": {"X-API-Key: " + mint(t, api, "read-only")},
 	}}
 	// Scopes that no key type can have, such as addresses, are open to the key with all scopes alone.
@@ -202,7 +202,7 @@ func exported(t *testing.T, api *client.Client) string {
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// calls are on the routes of some rules and beside them.
+// calls are on the routes of some rules and next to them.
 func (d *documented) calls() (out []Case) {
 	step := max(1, len(d.rules)/maxDocumentedRules)
 	for _, name := range slices.Sorted(maps.Keys(d.callers)) {

@@ -96,7 +96,7 @@ func TestConformanceOwners(t *testing.T) {
 	owns(t, kong, "another owner", "GET", "/orders/1", ben, refused, "not_owner")
 	owns(t, kong, "the other owner", "GET", "/orders/2", ben, ok, "")
 	owns(t, kong, "an encoded slash", "GET", "/orders/a%2Fb", ana, ok, "")
-	owns(t, kong, "nobody's", "GET", "/orders/3", ana, refused, "not_owner")
+	owns(t, kong, "no one's", "GET", "/orders/3", ana, refused, "not_owner")
 	owns(t, kong, "no key", "GET", "/orders/1", nil, http.StatusUnauthorized, "credentials_required")
 	owns(t, kong, "parameters that an upstream may cut", "GET", "/orders/1;v=2", ana, refused, "not_owner")
 	owns(t, kong, "scopes come first", "GET", "/scoped/2", ben, refused, "insufficient_scope")

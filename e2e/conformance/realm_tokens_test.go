@@ -267,7 +267,7 @@ func TestConformanceRealmNotTrusted(t *testing.T) {
 	}
 }
 
-// While the realm is away its tokens are answered 503, and once it is back they are accepted.
+// While the realm is away its tokens get 503, and once it is back they are accepted.
 func TestConformanceRealmAway(t *testing.T) {
 	t.Parallel()
 	up, of := newUpstream(t), startTokenIssuer(t)

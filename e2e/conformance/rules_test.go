@@ -76,7 +76,7 @@ func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string
 	token := func(edits ...func(map[string]any)) string { return bearing(t, edits...) }
 	with, staff := tokenissuer.With, []string{"staff"}
 	out := map[string][]string{
-		"nobody":            nil,
+		"no one":            nil,
 		"a key for all":     {key(keys["active"])},
 		"a key of an admin": {key(keys["usr_ana"])},
 		"a key of a member": {key(keys["usr_bob"])},

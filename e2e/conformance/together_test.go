@@ -91,7 +91,7 @@ func togetherProject(t *testing.T, up *upstream) (*snapshot.Project, map[string]
 			t.Fatalf("rules %d and %d are tied", a, b)
 		}
 		if wrong := projects.CheckTransforms("", &v.Transforms); wrong != nil {
-			t.Fatalf("nobody could save these transforms: %v", wrong)
+			t.Fatalf("no one could save these transforms: %v", wrong)
 		}
 		for n := range v.Environments {
 			v.Environments[n].Target = up.secure.byName + "/base"
@@ -104,7 +104,7 @@ func togetherCallers(t *testing.T, keys map[string]sample.Plain) []togetherCalle
 	of := ruleCallers(t, keys)
 	var callers []togetherCaller
 	for _, name := range []string{
-		"nobody", "a key for all", "a key of an admin", "a key of a member", "a token of staff",
+		"no one", "a key for all", "a key of an admin", "a key of a member", "a token of staff",
 		"a token without groups",
 		"a key and a token",
 	} {

@@ -91,7 +91,7 @@ func TestAUserInManyGroups(t *testing.T) {
 // groupOf returns the name of a group, whose names sort by number.
 func groupOf(n int) string { return fmt.Sprintf("group-of-a-large-directory-%04d", n) }
 
-// joins puts a user into new groups. A workspace that nobody has claimed may create fewer than these by the API.
+// joins puts a user into new groups. A workspace that no one has claimed may create fewer than these by the API.
 func joins(t *testing.T, db *models.DB, user client.User, count int) {
 	t.Helper()
 	now := models.Now()

@@ -164,7 +164,7 @@ func TestADeletedUserHasNoTokens(t *testing.T) {
 	signsIn(t, issuer, app, *made.Login)
 	again := app.exchange(t, *made.Login)
 	if status, _ := callWith(t, address, again.access); status != http.StatusOK || again.Subject == ana.Subject {
-		t.Errorf("who comes again is %s after %s, and is answered %d", again.Subject, ana.Subject, status)
+		t.Errorf("who comes again is %s after %s, and gets %d", again.Subject, ana.Subject, status)
 	}
 }
 

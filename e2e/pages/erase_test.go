@@ -10,7 +10,7 @@ import (
 )
 
 // TestProject_deletedForGood goes from a claimed project to its deletion for good: its calls
-// are answered 410 until the job has run, and its name can be taken again after that.
+// get 410 until the job has run, and its name can be taken again after that.
 func TestProject_deletedForGood(t *testing.T) {
 	t.Parallel()
 	upstream, server := testkit.NewUpstream(t), harness.Start(t)

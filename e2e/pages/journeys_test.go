@@ -56,7 +56,7 @@ var notJourneyed = map[string]string{
 	"/projects/:project/requests/:request": "needs a call",
 }
 
-// journeyNeeds are the states that pages need beside all kinds of objects.
+// journeyNeeds are the states that pages need besides all kinds of objects.
 var journeyNeeds = map[string]string{
 	"/settings/tokens/:token": "token",
 	"/projects/:project/environments/:environment/upstream-headers/:name": "upstream header",
@@ -145,13 +145,13 @@ func journeyPaths(t *testing.T, o *controlplane.Fixture) map[string]string {
 	}
 	for route := range notJourneyed {
 		if !routes[route] {
-			t.Errorf("notJourneyed has %s, which is no route", route)
+			t.Errorf("notJourneyed has %s, which isn't a route", route)
 		}
 	}
 	for _, list := range []map[string]string{journeyNeeds, journeyQueries} {
 		for route := range list {
 			if paths[route] == "" {
-				t.Errorf("%s needs something, and is no page that is opened", route)
+				t.Errorf("%s needs something, and isn't a page that is opened", route)
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func TestMailedInvitation(t *testing.T) {
 	}
 	link := linkIn(t, got[0], public+"/invite/")
 	if status := visitor(t).opens(t, link); status != http.StatusOK {
-		t.Errorf("the invitation is answered %d", status)
+		t.Errorf("the invitation gets %d", status)
 	}
 	invited := visitor(t)
 	invited.fills(t, public+"/signup", "next", strings.TrimPrefix(link, public), "email", "bob@example.com",

@@ -129,7 +129,7 @@ func (f *forgery) headers(t *testing.T) map[string]string {
 		"b64 false":             head("b64", false),
 		"typ of a logout token": head("typ", "logout+jwt"),
 		"typ of a DPoP proof":   head("typ", "dpop+jwt"),
-		"typ that is no text":   head("typ", 7),
+		"typ that isn't a text": head("typ", 7),
 	}
 }
 
@@ -190,20 +190,20 @@ func (f *forgery) forms(t *testing.T) map[string]string {
 	}
 	serialized := fmt.Sprintf(`{"payload":"%s","protected":"%s","signature":"%s"}`, f.parts[1], f.parts[0], f.parts[2])
 	return map[string]string{
-		"a huge token":                f.rs.Sign(t, nil, f.of.Claims(with("pad", strings.Repeat("a", 17<<10)))),
-		"a payload that is no object": f.rs.Sign(t, nil, `[]`),
-		"a payload that is no JSON":   f.rs.Sign(t, nil, `alice`),
-		"iss twice":                   duplicate(`"iss":"https://unknown.example"`),
-		"sub twice":                   duplicate(`"sub":"root"`),
-		"a name twice, inside":        duplicate(`"realm_access":{"roles":[],"roles":["admin"]}`),
-		"two parts":                   f.parts[0] + "." + f.parts[1],
-		"four parts":                  f.good + ".x",
-		"five parts, a JWE":           encrypted(t, f.rs, f.of),
-		"JSON serialization":          serialized,
-		"a blank behind":              f.good + " ",
-		"a comma and another":         f.good + "," + f.good,
-		"nothing":                     "",
-		"an opaque token":             "gho_16C7e42F292c6912E7710c838347Ae178B4a",
+		"a huge token":                   f.rs.Sign(t, nil, f.of.Claims(with("pad", strings.Repeat("a", 17<<10)))),
+		"a payload that isn't an object": f.rs.Sign(t, nil, `[]`),
+		"a payload that isn't JSON":      f.rs.Sign(t, nil, `alice`),
+		"iss twice":                      duplicate(`"iss":"https://unknown.example"`),
+		"sub twice":                      duplicate(`"sub":"root"`),
+		"a name twice, inside":           duplicate(`"realm_access":{"roles":[],"roles":["admin"]}`),
+		"two parts":                      f.parts[0] + "." + f.parts[1],
+		"four parts":                     f.good + ".x",
+		"five parts, a JWE":              encrypted(t, f.rs, f.of),
+		"JSON serialization":             serialized,
+		"a blank behind":                 f.good + " ",
+		"a comma and another":            f.good + "," + f.good,
+		"nothing":                        "",
+		"an opaque token":                "gho_16C7e42F292c6912E7710c838347Ae178B4a",
 	}
 }
 

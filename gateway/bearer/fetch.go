@@ -69,7 +69,7 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 	}
 	secure := strings.HasPrefix(document.JWKS, "https://")
 	if !secure && (strings.HasPrefix(issuer, "https://") || !strings.HasPrefix(document.JWKS, "http://")) {
-		return "", documentErrorf("Its jwks_uri is %s, which is no https address.", diagnosis.Quote(document.JWKS))
+		return "", documentErrorf("Its jwks_uri is %s, which isn't an https address.", diagnosis.Quote(document.JWKS))
 	}
 	if !isAllowedPort(document.JWKS, issuer) {
 		return "", documentErrorf("Its jwks_uri is %s, at a port that is neither the issuer's nor 80 or 443. Set it "+

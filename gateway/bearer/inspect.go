@@ -144,8 +144,8 @@ func inspectToken(
 ) {
 	var parts compact
 	if !parts.take(token) || !parts.parse() {
-		report.Fail(stepToken, "This is no JSON Web Token in the compact form: three parts in base64url, separated by "+
-			"dots, of at most %d bytes. An opaque token is checked by introspection.", maxToken)
+		report.Fail(stepToken, "This isn't a JSON Web Token in the compact form: three parts in base64url, "+
+			"separated by dots, of at most %d bytes. An opaque token is checked by introspection.", maxToken)
 		return
 	}
 	head, ok := readHeader(parts.headerText)
@@ -155,7 +155,7 @@ func inspectToken(
 	}
 	found, ok := readClaims(parts.payload, false)
 	if !ok {
-		report.Fail(stepToken, "Its payload is no JSON object with claims of the right types, or has a member twice.")
+		report.Fail(stepToken, "Its payload isn't a JSON object with claims of the right types, or has a member twice.")
 		return
 	}
 	wrong := wrongHeader(head)
@@ -181,7 +181,7 @@ func wrongHeader(head header) []string {
 			"ES256.", diagnosis.Quote(head.algorithm))}
 	}
 	if !head.isAcceptable() {
-		return []string{fmt.Sprintf("Its typ is %s, which is no token for an API.", diagnosis.Quote(head.typ))}
+		return []string{fmt.Sprintf("Its typ is %s, which isn't a token for an API.", diagnosis.Quote(head.typ))}
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestInspect_hostile(t *testing.T) {
 		"another issuer": {answer(document, `{"issuer":"https://evil.example"}`),
 			"discovery", `"https://evil.example"`},
 		"keys at a file": {answer(document, `{"issuer":"ISSUER","jwks_uri":"file:///etc/passwd"}`), "discovery",
-			"no https address"},
+			"isn't an https address"},
 		"keys at another port": {answer(document, `{"issuer":"ISSUER","jwks_uri":"http://127.0.0.1:6379/"}`),
 			"discovery",
 			"neither the issuer's nor 80 or 443"},
@@ -124,8 +124,8 @@ func TestInspect_token(t *testing.T) {
 		"another typ": {f.rs.Sign(t, map[jose.HeaderKey]any{"typ": "logout+jwt"}, f.of.Claims()),
 			`typ is "logout+jwt"`},
 		"crit":   {critical(f.rs, f.of), "crit"},
-		"opaque": {"gho_16C7e42F292c6912E7710c838347Ae178B4a", "no JSON Web Token"},
-		"huge":   {strings.Repeat("a", 20<<10), "no JSON Web Token"},
+		"opaque": {"gho_16C7e42F292c6912E7710c838347Ae178B4a", "isn't a JSON Web Token"},
+		"huge":   {strings.Repeat("a", 20<<10), "isn't a JSON Web Token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := v.Inspect(t.Context(), f.of.Pair(), tt.token, now)

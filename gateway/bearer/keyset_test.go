@@ -120,7 +120,7 @@ func TestUnavailableIssuer(t *testing.T) {
 	_, denial := verify(v, token(of, late), late, of.Pair())
 	wantDenial(t, "keys of 59 seconds ago", denial, accepted)
 	_, denial = verify(v, token(other, late), late, other.Pair())
-	wantDenial(t, "another issuer meanwhile", denial, accepted)
+	wantDenial(t, "another issuer in the meantime", denial, accepted)
 
 	release()
 	of.AnswerWith(func(w http.ResponseWriter, _ *http.Request) bool {
@@ -181,7 +181,7 @@ func TestMaliciousIssuers(t *testing.T) {
 		"jwks_uri inside":             discovery(`{"issuer":"SELF","jwks_uri":"http://169.254.169.254/latest"}`),
 		"jwks_uri at another port":    discovery(`{"issuer":"SELF","jwks_uri":"OTHER/jwks.json"}`),
 		"jwks_uri that is not there":  discovery(`{"issuer":"SELF"}`),
-		"discovery that is no JSON":   discovery(`<html>`),
+		"discovery that isn't JSON":   discovery(`<html>`),
 		"jwks_uri twice":              discovery(`{"issuer":"SELF","jwks_uri":"OTHER/k","jwks_uri":"SELF/jwks.json"}`),
 		"a name twice, inside": discovery(
 			`{"issuer":"SELF","jwks_uri":"SELF/jwks.json","x":[{"y":1,"y":2}]}`,

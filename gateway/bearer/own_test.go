@@ -223,7 +223,7 @@ func (f *ownForgery) keys(t *testing.T) map[string]string {
 		"a key that has ended":           f.ended.Sign(t, nil, ownClaims(f.client)),
 		"RS256 under the kid of ES256":   keyAs("sig_2", jose.RS256, f.rs).Sign(t, nil, ownClaims(f.client)),
 		"PS256 with a key for RS256":     keyAs("sig_1", jose.PS256, f.rs).Sign(t, nil, ownClaims(f.client)),
-		"a key that is no public one":    keyAs("sig_5", jose.RS256, f.rs).Sign(t, nil, ownClaims(f.secret)),
+		"a key that isn't a public one":  keyAs("sig_5", jose.RS256, f.rs).Sign(t, nil, ownClaims(f.secret)),
 	}
 }
 

@@ -183,7 +183,7 @@ func IsMethod(s string) bool { return s != "" && all(s, methodBytes) }
 // section 3.2 allows for a target without authority. nginx too answers 400 to lines such as
 // :80 and ::1 (ngx_http_validate_host).
 func IsHost(line string) bool {
-	name := strings.TrimPrefix(line, ".") // the root alone is no host
+	name := strings.TrimPrefix(line, ".") // the root alone isn't a host
 	return line == "" || name != "" && name[0] != ':'
 }
 

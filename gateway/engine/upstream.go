@@ -37,7 +37,7 @@ type backend struct {
 	idleSince time.Time
 	abort     func() // interrupt, as a value that is created once
 
-	unseen   bool // it was idle, and was not checked yet for bytes that arrived meanwhile
+	unseen   bool // it was idle, and was not checked yet for bytes that arrived in the meantime
 	begun    bool // a part of the request was written before ask: the upstream may have answered it already
 	askReady func(fd uintptr) bool
 	asked    bool

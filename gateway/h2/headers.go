@@ -32,7 +32,7 @@ type headerBlock struct {
 
 	size    int  // of the fields that were decoded, as in RFC 9113 section 10.5.1
 	tooLong bool // size is over the limit: the fields are not complete
-	regular bool // a field that is no pseudo-header was decoded
+	regular bool // a field that isn't a pseudo-header was decoded
 
 	method, scheme, authority, path string
 	pseudo                          int // bits of the pseudo-headers that were decoded

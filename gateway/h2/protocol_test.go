@@ -28,7 +28,7 @@ func TestMalformedRequests(t *testing.T) {
 		"no scheme":                      without(get(), ":scheme"),
 		"no path":                        without(get(), ":path"),
 		"an empty path":                  with(get(), ":path", ""),
-		"a path that is no path":         with(get(), ":path", "a"),
+		"a path that isn't a path":       with(get(), ":path", "a"),
 		"another scheme":                 with(get(), ":scheme", "gopher"),
 		"a method twice":                 append(get()[:2:2], get()...),
 		"a path twice":                   append(slices.Clone(get()), ":path", "/"),

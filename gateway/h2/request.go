@@ -176,7 +176,7 @@ func (c *conn) endByTrailers(b *headerBlock) error {
 	defer c.mu.Unlock()
 	st := c.streams[b.stream]
 	if st == nil {
-		return nil // it has ended meanwhile
+		return nil // it has ended in the meantime
 	}
 	if b.code == http2.ErrCodeNo && (!b.ends || b.tooLong || st.left > 0) {
 		b.code = http2.ErrCodeProtocol

@@ -86,7 +86,7 @@ func (f *flush) run() {
 }
 
 // flushLocked writes what there is to write, unless flushing is set. It lets calls go first whose upstreams have
-// answered meanwhile, so that fewer writes carry more. The caller holds c.mu, which is unlocked meanwhile.
+// answered in the meantime, so that fewer writes carry more. The caller holds c.mu, which is unlocked in the meantime.
 func (c *conn) flushLocked() {
 	if c.flushing || len(c.out) == 0 {
 		return
@@ -194,7 +194,7 @@ func (c *conn) canWrite(st *stream, data bool) bool {
 }
 
 // awaitRoom returns when canWrite. If the caller of the stream lets it wait too long, the stream is reset. The caller
-// holds c.mu, which is unlocked meanwhile.
+// holds c.mu, which is unlocked in the meantime.
 func (c *conn) awaitRoom(st *stream, data bool) error {
 	if st.err == nil && c.canWrite(st, data) {
 		return nil

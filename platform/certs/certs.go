@@ -85,7 +85,7 @@ func (p *Pair) Config(protocols ...string) *tls.Config {
 	}
 }
 
-// Source returns the certificate for a handshake, nil if it has none for the host name. With
+// Source returns the certificate for a handshake, nil if there is none for the host name. With
 // an error the handshake fails.
 type Source func(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 

@@ -20,7 +20,7 @@ var layouts = []struct{ cert, key string }{
 	{"fullchain.pem", "privkey.pem"},
 }
 
-// Directory has the certificates of host names: a file NAME.crt with NAME.key beside it,
+// Directory has the certificates of host names: a file NAME.crt with NAME.key next to it,
 // or a folder with the files of one of the layouts. The names that a certificate is for
 // are those in it. It is safe for concurrent use, except for Look.
 type Directory struct {
@@ -210,7 +210,7 @@ func (d *Directory) read(certFile, keyFile string) bool {
 }
 
 // index returns the certificates by name. Of two for one name, the one that ends later is
-// used, so that a renewal may be added beside the old one.
+// used, so that a renewal may be added next to the old one.
 func (d *Directory) index() map[string]*tls.Certificate {
 	byName := map[string]*tls.Certificate{}
 	for _, at := range d.pairs {

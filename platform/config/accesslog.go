@@ -31,7 +31,7 @@ func accessLogSettings() []setting {
 					c.AccessLog.mode = v
 					return nil
 				}
-				return fmt.Errorf("%q is none of off, sampled, full", v)
+				return fmt.Errorf("%q isn't one of off, sampled, full", v)
 			},
 		},
 		{

@@ -49,7 +49,7 @@ func acmeSettings() []setting {
 
 func assignAcceptTerms(c *Config, v string) error {
 	if v != "yes" && v != "no" {
-		return fmt.Errorf("%q is none of yes, no", v)
+		return fmt.Errorf("%q isn't one of yes, no", v)
 	}
 	c.ACME.TermsAgreed = v == "yes"
 	return nil

@@ -135,7 +135,7 @@ func limitSettings() []setting {
 			"gateway-body-memory",
 			"256",
 			"memory in MB for bodies that are held whole, because they are validated, changed or searched; calls " +
-				"beyond it are answered 503",
+				"beyond it get 503",
 			number(func(c *Config) *int { return &c.BodyMemory }),
 		},
 		{

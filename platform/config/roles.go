@@ -70,7 +70,7 @@ func (r *Roles) add(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no role: use one or more of %s", name, AllRoles)
+	return fmt.Errorf("%q isn't a role: use one or more of %s", name, AllRoles)
 }
 
 // CheckRoles returns an error if a server with these settings cannot have some roles only.

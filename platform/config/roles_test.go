@@ -18,8 +18,8 @@ func TestRoles(t *testing.T) {
 		"twice the same":       {[]string{"--roles", "gateway,gateway"}, config.Roles{Gateway: true}, ""},
 		"an empty list":        {[]string{"--roles", ""}, config.Roles{}, "--roles: a role is missing"},
 		"a comma too many":     {[]string{"--roles", "gateway,"}, config.Roles{}, "--roles: a role is missing"},
-		"a wrong name":         {[]string{"--roles", "proxy"}, config.Roles{}, `--roles: "proxy" is no role: use one`},
-		"a name in upper case": {[]string{"--roles", "Gateway"}, config.Roles{}, `"Gateway" is no role`},
+		"a wrong name":         {[]string{"--roles", "proxy"}, config.Roles{}, `--roles: "proxy" isn't a role: use`},
+		"a name in upper case": {[]string{"--roles", "Gateway"}, config.Roles{}, `"Gateway" isn't a role`},
 		"ACME without callers": {acmeFor("control,worker"), config.Roles{Control: true, Worker: true}, ""},
 		"ACME without a pair":  {acmeFor("gateway"), config.Roles{}, "--acme-directory: needs --gateway-tls-cert"},
 	} {

@@ -132,7 +132,7 @@ func generalSettings() []setting {
 			"debug, info, warn or error",
 			func(c *Config, v string) error {
 				if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
-					return fmt.Errorf("%q is none of debug, info, warn, error", v)
+					return fmt.Errorf("%q isn't one of debug, info, warn, error", v)
 				}
 				return nil
 			},

@@ -109,7 +109,7 @@ func assignSignUp(c *Config, v string) error {
 		c.SignUp = p
 		return nil
 	}
-	return fmt.Errorf("%q is none of open, invite, closed", v)
+	return fmt.Errorf("%q isn't one of open, invite, closed", v)
 }
 
 // checkSignIn validates the identity providers, and trims the slashes at the end of

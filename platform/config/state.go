@@ -37,8 +37,8 @@ func stateSettings() []setting {
 		{
 			"redis-failure",
 			"open",
-			"while Redis is down: open (each replica counts by itself) or closed (calls with limits are " +
-				"answered 503)",
+			"while Redis is down: open (each replica counts by itself) or closed (calls with limits " +
+				"get 503)",
 			assignRedisFailure,
 		},
 		{
@@ -60,7 +60,7 @@ func stateSettings() []setting {
 
 func assignRedisFailure(c *Config, v string) error {
 	if v != "open" && v != "closed" {
-		return fmt.Errorf("%q is none of open, closed", v)
+		return fmt.Errorf("%q isn't one of open, closed", v)
 	}
 	c.RedisFailsOpen = v == "open"
 	return nil
@@ -68,7 +68,7 @@ func assignRedisFailure(c *Config, v string) error {
 
 func assignOfflineStart(c *Config, v string) error {
 	if v != "on" && v != "off" {
-		return fmt.Errorf("%q is none of on, off", v)
+		return fmt.Errorf("%q isn't one of on, off", v)
 	}
 	c.OfflineStart = v == "on"
 	return nil

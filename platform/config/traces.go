@@ -170,7 +170,7 @@ func (t *Traces) setSampler(v string) error {
 	case "traceidratio":
 		t.Ratio = ofArgument
 	default:
-		return fmt.Errorf("%q is none of always_on, always_off, traceidratio, parentbased_always_on, "+
+		return fmt.Errorf("%q isn't one of always_on, always_off, traceidratio, parentbased_always_on, "+
 			"parentbased_always_off, parentbased_traceidratio", v)
 	}
 	t.FollowParent = follow

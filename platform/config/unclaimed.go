@@ -106,7 +106,7 @@ func assignAnonymous(c *Config, v string) error {
 		c.Anonymous = a
 		return nil
 	}
-	return fmt.Errorf("%q is none of open, token, off", v)
+	return fmt.Errorf("%q isn't one of open, token, off", v)
 }
 
 func assignCaps(c *Config, v string) error {
@@ -115,7 +115,7 @@ func assignCaps(c *Config, v string) error {
 		c.UnclaimedCaps = caps
 		return nil
 	}
-	return fmt.Errorf("%q is none of auto, on, off", v)
+	return fmt.Errorf("%q isn't one of auto, on, off", v)
 }
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {

@@ -53,7 +53,7 @@ var forbidden = []string{
 	"4000::1", "e000::1", "1::1",
 }
 
-// public holds addresses right beside forbidden ranges that must stay open.
+// public holds addresses right next to forbidden ranges that must stay open.
 var public = []string{
 	"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
 	"168.63.129.15", "168.63.129.17", "161.25.255.255", "161.27.0.0", "166.7.255.255", "166.12.0.0",

@@ -11,9 +11,9 @@ import (
 // Authentication is what an ID token states about the user's authentication (Core, 2).
 // Its texts are safe to hand on.
 type Authentication struct {
-	At      time.Time // auth_time; zero if the token has none
-	Context string    // acr; "" if the token has none
-	Methods string    // amr, separated by spaces; "" if the token has none
+	At      time.Time // auth_time; zero if the token lacks one
+	Context string    // acr; "" if the token lacks one
+	Methods string    // amr, separated by spaces; "" if the token lacks one
 }
 
 // Bounds on what is read of acr and amr.
@@ -24,7 +24,7 @@ const (
 )
 
 // authTime reads auth_time: seconds since 1970, which some issuers send as text or with a
-// fraction. Anything else is no time.
+// fraction. Anything else isn't a time.
 type authTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -208,7 +208,7 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 	return identity, nil
 }
 
-// add adds the claims of userinfo, which count where the ID token has none.
+// add adds the claims of userinfo, which count where the ID token lacks them.
 func (c *Claims) add(more Claims, needsEmail bool, policy Policy) {
 	c.All = c.All.And(more.All)
 	if needsEmail {
@@ -226,7 +226,7 @@ func (c *Client) lacksProfile(set ClaimSet) bool {
 		stated.GivenName == "" && stated.FamilyName == "" && stated.Picture == ""
 }
 
-// ReadsClaims reports whether the caller reads claims beside those of Identity.
+// ReadsClaims reports whether the caller reads claims besides those of Identity.
 func (c *Client) ReadsClaims() bool { return c.AllClaims || len(c.Claims) > 0 }
 
 // lacksClaim reports whether the set states one of the claims that the caller reads

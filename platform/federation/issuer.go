@@ -22,17 +22,17 @@ type Issuer struct {
 	SendsIssuer bool     // it sends iss to the redirect URI (RFC 9207, 3)
 	AuthMethods []string // of its token endpoint; none for its default, client_secret_basic
 	JWKSURI     string
-	UserInfo    string // "" if it has none
-	EndSession  string // where people sign out, "" if it has none that is as safe as the issuer
+	UserInfo    string // "" if there is none
+	EndSession  string // where people sign out, "" if there is none that is as safe as the issuer
 
-	Introspection            string // "" if it has none (RFC 8414, 2)
+	Introspection            string // "" if there is none (RFC 8414, 2)
 	IntrospectionAuthMethods []string
 
 	endpoint oauth2.Endpoint
 	keys     oidc.KeySet
 }
 
-// metadata is what is read of a discovery document beside what go-oidc reads.
+// metadata is what is read of a discovery document besides what go-oidc reads.
 type metadata struct {
 	Issuer      string   `json:"issuer"`
 	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"`

@@ -124,7 +124,7 @@ func (k DataKey) Purpose() Purpose {
 // Store stores wrapped data keys. It is a transaction, so that a value and the key
 // that opens it are written together.
 type Store interface {
-	DataKeyOfTeam(team string, purpose Purpose) (DataKey, bool, error) // the oldest; false if the team has none
+	DataKeyOfTeam(team string, purpose Purpose) (DataKey, bool, error) // the oldest; false if the team lacks one
 	DataKeyByID(id string) (DataKey, error)
 	AddDataKey(team string, purpose Purpose, wrap func(DataKey) (DataKey, error)) (DataKey, error)
 }

@@ -33,7 +33,7 @@ func ParseRemote(parent, state []string) Remote {
 	return Remote{trace.SpanContextFromContext(ctx)}
 }
 
-// IsZero reports whether r is no span.
+// IsZero reports whether r isn't a span.
 func (r Remote) IsZero() bool { return !r.span.IsValid() }
 
 // ids generates random ids, and gives a trace the id that its sampling was decided by.

@@ -88,7 +88,7 @@ func (t *Tracer) Begin(ctx context.Context, b Begin) (context.Context, *Span) {
 
 type spanKey struct{}
 
-// Of returns the span of a context, nil if it has none.
+// Of returns the span of a context, nil if there is none.
 func Of(ctx context.Context) *Span {
 	span, _ := ctx.Value(spanKey{}).(*Span)
 	return span
@@ -102,7 +102,7 @@ func With(ctx context.Context, span *Span) context.Context {
 	return context.WithValue(ctx, spanKey{}, span)
 }
 
-// Start begins a span below that of ctx, nil if ctx has none.
+// Start begins a span below that of ctx, nil if ctx lacks one.
 func Start(ctx context.Context, kind Kind, name string) (context.Context, *Span) {
 	span := Of(ctx).Child(kind, name)
 	return With(ctx, span), span

@@ -6,7 +6,7 @@
 // (.../docs/graph-api/guides/error-handling), calls can be proved with
 // appsecret_proof (.../docs/graph-api/guides/secure-requests), an address may be
 // missing; of a token that is over or never was, debug_token says that it is not
-// valid, with the reason beside it (.../docs/facebook-login/guides/access-tokens/
+// valid, with the reason next to it (.../docs/facebook-login/guides/access-tokens/
 // debugging). It does not own codes (fakeoidc).
 package fakefacebook
 

@@ -7,13 +7,13 @@
 // getting-started-with-the-rest-api#user-agent), /user has the public address or
 // null, /user/emails the list with primary and verified
 // (docs.github.com/rest/users/emails); an app asks about a token of its own with its
-// id and secret, and is answered 404 for any other
+// id and secret, and gets 404 for any other
 // (docs.github.com/rest/apps/oauth-applications#check-a-token); tokens of OAuth apps
 // begin with gho_ (docs.github.com/authentication/keeping-your-account-and-data-secure/
 // about-authentication-to-github#githubs-token-formats). The token endpoint states the
 // scopes that the token has, with commas (docs.github.com/apps/oauth-apps/
 // building-oauth-apps/authorizing-oauth-apps#response). /user/orgs and /user/teams need
-// read:org or a wider scope, and are answered 403 without
+// read:org or a wider scope, and get 403 without
 // (docs.github.com/rest/orgs/orgs#list-organizations-for-the-authenticated-user,
 // docs.github.com/rest/teams/teams#list-teams-for-the-authenticated-user); they come in
 // pages, with a Link field to the next one (docs.github.com/rest/using-the-rest-api/

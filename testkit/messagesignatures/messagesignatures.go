@@ -2,7 +2,7 @@
 // http-message-signatures, for tests: code that shares nothing with the gateway's.
 //
 // It runs in a Python process of its own. Its packages are listed in requirements.txt;
-// tools/setup installs them into a virtual environment beside it.
+// tools/setup installs them into a virtual environment next to it.
 package messagesignatures
 
 import (

@@ -24,7 +24,7 @@ func Start(t testing.TB, databaseURL, mode string, sessions int) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
 	if err != nil {
-		t.Fatal("the address is no URL") // not repeated: it holds a password
+		t.Fatal("the address isn't a URL") // not repeated: it holds a password
 	}
 	port := freePort(t)
 	config := configuration(t, u, mode, port, sessions)

@@ -3,7 +3,7 @@
 // messages, and scim2-server as a receiver of users.
 //
 // They run in Python processes. The packages are listed in requirements.txt; tools/setup
-// installs them into a virtual environment beside it.
+// installs them into a virtual environment next to it.
 package scimtester
 
 import (
@@ -20,7 +20,7 @@ import (
 	"postern/testkit"
 )
 
-// python returns the command that runs one of the programs beside this file.
+// python returns the command that runs one of the programs next to this file.
 func python(t testing.TB, program, argument string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	here := testkit.Directory("scimtester")

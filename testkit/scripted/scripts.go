@@ -41,7 +41,7 @@ func with(name string, fields ...string) Script {
 		Body: []string{"answer"}})
 }
 
-// Scripts returns every script. The groups beside it return a part.
+// Scripts returns every script. The groups next to it return a part.
 func Scripts() []Script {
 	var out []Script
 	for _, group := range []func() []Script{

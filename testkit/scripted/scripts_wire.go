@@ -284,7 +284,7 @@ func OddFields() []Script {
 	return []Script{odd("no-colon", "X-Nothing"), odd("control", "X-Control: a\x01b")}
 }
 
-// OddStatusLines begin what is no answer of HTTP/1.x.
+// OddStatusLines begin what isn't an answer of HTTP/1.x.
 func OddStatusLines() []Script {
 	return []Script{
 		oddStatus("greeting", "220 smtp.example ESMTP"),

@@ -144,7 +144,7 @@ func newPostgresTemplate() (name []byte, err error) {
 	ctx := context.Background()
 	server, err := url.Parse(os.Getenv("TESTKIT_POSTGRES_URL"))
 	if err != nil {
-		return nil, errors.New("TESTKIT_POSTGRES_URL is no URL") // not repeated: it holds a password
+		return nil, errors.New("TESTKIT_POSTGRES_URL isn't a URL") // not repeated: it holds a password
 	}
 	conn, err := pgx.Connect(ctx, server.String())
 	if err != nil {

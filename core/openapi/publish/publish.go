@@ -23,8 +23,8 @@ type Document struct {
 	before, after []byte
 }
 
-// errNoObject is the error of a document that is no object.
-var errNoObject = errors.New("publish: the document is no object")
+// errNoObject is the error of a document that isn't an object.
+var errNoObject = errors.New("publish: the document isn't an object")
 
 // New returns a document, JSON, without the servers of the document, of its paths and of its operations:
 // they are the upstream's own addresses.

@@ -192,7 +192,7 @@ func (s *search) find(n *pathNode, path string, values []string) (*Operation, []
 	return nil, nil
 }
 
-// operationOf returns the operation of a method, for HEAD that of GET where it has none.
+// operationOf returns the operation of a method, for HEAD that of GET where there is none.
 func operationOf(operations map[string]*Operation, method string) *Operation {
 	if op := operations[method]; op != nil || method != http.MethodHead {
 		return op

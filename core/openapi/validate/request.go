@@ -76,7 +76,7 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 	return Match{op, found}, true
 }
 
-// either returns the problems of a request with the first operation, none if it has none with one that is alike.
+// either returns the problems of a request with the first operation, none if there is none with one that is alike.
 func (m Match) either(check func(Match) []Problem) []Problem {
 	problems := check(m)
 	for op := m.alike; op != nil && len(problems) > 0; op = op.alike {
