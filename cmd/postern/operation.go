@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"net/http"
 	"reflect"
@@ -118,12 +119,39 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 	if m.Enum != nil {
 		usage += " (" + strings.Join(m.Enum, ", ") + ")"
 	}
-	if m.Elem().Kind() == reflect.Slice {
+	usage = strings.Replace(usage, "null:", "none:", 1)
+	if m.Elem().Kind() == reflect.Slice && m.Form != "list" {
 		usage += "; repeatable"
 	}
 	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usage)
 	if m.Elem().Kind() == reflect.Bool {
 		flag.NoOptDefVal = "true"
+	}
+}
+
+// valueFlags adds a flag for each member of a value. The function that it returns replaces the members that flags were
+// given for, and refuses to do without any.
+func valueFlags[Value any](c *cobra.Command) func(*Value) error {
+	given := reflect.New(reflect.TypeFor[Value]()).Elem()
+	var members []contract.Member
+	for _, m := range contract.MembersOfBody(given.Type()) {
+		if m.Flag != "" {
+			addMemberFlag(c, m, given.FieldByIndex(m.Index))
+			members = append(members, m)
+		}
+	}
+	return func(now *Value) error {
+		changed := false
+		for _, m := range members {
+			if c.Flags().Changed(m.Flag) {
+				reflect.ValueOf(now).Elem().FieldByIndex(m.Index).Set(given.FieldByIndex(m.Index))
+				changed = true
+			}
+		}
+		if !changed {
+			return usageError{"nothing to change: give --" + members[0].Flag + " or another flag"}
+		}
+		return nil
 	}
 }
 
@@ -141,8 +169,12 @@ func (f *memberFlag) Type() string {
 	switch f.member.Elem().Kind() {
 	case reflect.Bool:
 		return "bool"
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		return cmp.Or(f.member.Form, "int")
+	case reflect.Slice:
+		if f.member.Form == "list" {
+			return "strings"
+		}
 	}
 	return "string"
 }
@@ -150,6 +182,10 @@ func (f *memberFlag) Type() string {
 // Set implements pflag.Value.
 func (f *memberFlag) Set(text string) error {
 	into := f.into
+	if f.isNullable() && text == "none" {
+		into.SetZero()
+		return nil
+	}
 	if into.Kind() == reflect.Pointer {
 		if into.IsNil() {
 			into.Set(reflect.New(f.member.Elem()))
@@ -169,16 +205,37 @@ func (f *memberFlag) Set(text string) error {
 			return errors.New("use true or false")
 		}
 		into.SetBool(on)
-	case kind == reflect.Int64:
+	case kind == reflect.Int, kind == reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
+		if err != nil && f.isNullable() {
+			return errors.New("use a whole number, or none")
+		} else if err != nil {
 			return errors.New("use a whole number")
 		}
 		into.SetInt(n)
+	case f.member.Form == "list":
+		return appendList(into, text)
 	case kind == reflect.Slice:
 		into.Set(reflect.Append(into, reflect.ValueOf(text)))
 	default:
 		into.SetString(text)
 	}
+	return nil
+}
+
+// isNullable reports whether the member can be null, which the flag calls none. One that can be absent instead is left
+// out without its flag.
+func (f *memberFlag) isNullable() bool { return f.into.Kind() == reflect.Pointer && f.member.Required }
+
+// appendList appends the elements of a list as commas separates them (RFC 4180). An empty text is a list without any.
+func appendList(into reflect.Value, text string) error {
+	all := []string{}
+	if text != "" {
+		var err error
+		if all, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
+			return errors.New("use a list with commas between its elements")
+		}
+	}
+	into.Set(reflect.AppendSlice(into, reflect.ValueOf(all)))
 	return nil
 }
