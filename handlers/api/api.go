@@ -105,7 +105,7 @@ func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value
 
 // Schema implements huma.SchemaProvider.
 func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
-	schema := *huma.SchemaFromType(r, reflect.TypeFor[T]())
+	schema := *r.Schema(reflect.TypeFor[T](), false, "")
 	schema.Nullable = true
 	return &schema
 }

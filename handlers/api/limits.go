@@ -3,17 +3,16 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
-	"postern/models"
-	"postern/service/projects"
 )
 
-// limits holds the allowed calls by window.
-type limits map[string]int64
+// limitsSchema is what the document says of a contract.Limits.
+type limitsSchema struct{}
 
 // Schema implements huma.SchemaProvider. It only describes windows and numbers; the
 // service validates them, with errors that say what to do.
-func (l limits) Schema(huma.Registry) *huma.Schema {
+func (limitsSchema) Schema(huma.Registry) *huma.Schema {
 	schema := &huma.Schema{
 		Type: huma.TypeObject,
 		Description: "Allowed calls in each window of the clock (UTC). A longer window must allow at least " +
@@ -27,44 +26,20 @@ func (l limits) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
-// showLimits returns an empty object for no limits.
-func showLimits(l models.Limits) limits {
-	if l == nil {
-		return limits{}
-	}
-	return limits(l)
-}
-
-type projectLimitsOutput struct {
-	Key     limits `json:"key" doc:"Each key without limits of its own or its type"`
-	Owner   limits `json:"owner" doc:"Each owner, all keys together"`
-	IP      limits `json:"ip" doc:"Each client address"`
-	Project limits `json:"project" doc:"All calls of the project"`
-}
-
-func showProjectLimits(l models.ProjectLimits) projectLimitsOutput {
-	return projectLimitsOutput{
-		Key:     showLimits(l.Key),
-		Owner:   showLimits(l.Owner),
-		IP:      showLimits(l.IP),
-		Project: showLimits(l.Project),
-	}
-}
-
 // projectLimitsInput changes limits: a member that is sent replaces them, empty or null
 // removes them.
 type projectLimitsInput struct {
-	Key     nullable[limits] `json:"key,omitempty" doc:"Each key without limits of its own or its type"`
-	Owner   nullable[limits] `json:"owner,omitempty" doc:"Each owner, all keys together"`
-	IP      nullable[limits] `json:"ip,omitempty" doc:"Each client address"`
-	Project nullable[limits] `json:"project,omitempty" doc:"All calls of the project"`
+	Key     nullable[contract.Limits] `json:"key,omitempty" doc:"Each key without limits of its own or its type"`
+	Owner   nullable[contract.Limits] `json:"owner,omitempty" doc:"Each owner, all keys together"`
+	IP      nullable[contract.Limits] `json:"ip,omitempty" doc:"Each client address"`
+	Project nullable[contract.Limits] `json:"project,omitempty" doc:"All calls of the project"`
 }
 
-func (in *projectLimitsInput) rule() projects.LimitsChange {
+func (in *projectLimitsInput) rule() contract.ProjectLimitsChange {
 	if in == nil {
-		return projects.LimitsChange{}
+		return contract.ProjectLimitsChange{}
 	}
-	return projects.LimitsChange{
+	return contract.ProjectLimitsChange{
 		Key:     sentLimits(in.Key),
 		Owner:   sentLimits(in.Owner),
 		IP:      sentLimits(in.IP),
@@ -73,11 +48,11 @@ func (in *projectLimitsInput) rule() projects.LimitsChange {
 }
 
 // sentLimits returns nil for a member that was not sent.
-func sentLimits(n nullable[limits]) *map[string]int64 {
+func sentLimits(n nullable[contract.Limits]) *contract.Limits {
 	if !n.sent {
 		return nil
 	}
-	out := map[string]int64{}
+	out := contract.Limits{}
 	if n.value != nil {
 		out = *n.value
 	}

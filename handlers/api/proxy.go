@@ -79,10 +79,10 @@ func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
 }
 
 type keyTypeInput struct {
-	Name      string   `json:"name,omitempty" minLength:"1"`
-	Scopes    []string `json:"scopes,omitempty"`
-	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    limits   `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`
+	Name      string          `json:"name,omitempty" minLength:"1"`
+	Scopes    []string        `json:"scopes,omitempty"`
+	ExpiresIn int64           `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+	Limits    contract.Limits `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`
 }
 
 type createProxyOutput struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/keys"
 	rules "postern/service/projects"
@@ -48,10 +49,10 @@ func boundsOf(k keys.Key) keyBounds {
 
 // limits returns nil for the limits of the key's type. It ignores the numbers of choices
 // that are not selected, because the form hides them.
-func (b keyBounds) limits() map[string]int64 {
+func (b keyBounds) limits() contract.Limits {
 	switch b.of {
 	case limitsOfNone:
-		return map[string]int64{}
+		return contract.Limits{}
 	case limitsOfOwn:
 		return *readLimits(b.windows)
 	}

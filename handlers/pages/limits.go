@@ -9,9 +9,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -22,20 +22,23 @@ import (
 // counted is one of the subjects that a project's limits apply to, as the form shows it.
 type counted struct {
 	name, title, inRow string
-	of                 func(models.ProjectLimits) models.Limits
+	of                 func(contract.ProjectLimits) contract.Limits
 }
 
 var countedRows = []counted{
-	{"key", "Each key", "each key", func(l models.ProjectLimits) models.Limits { return l.Key }},
+	{"key", "Each key", "each key", func(l contract.ProjectLimits) contract.Limits { return l.Key }},
 	{
 		"owner", "Each owner", "each owner, all keys together",
-		func(l models.ProjectLimits) models.Limits { return l.Owner },
+		func(l contract.ProjectLimits) contract.Limits { return l.Owner },
 	},
 	{
 		"ip", "Each address", "each address, with or without a key",
-		func(l models.ProjectLimits) models.Limits { return l.IP },
+		func(l contract.ProjectLimits) contract.Limits { return l.IP },
 	},
-	{"project", "Whole project", "the whole project", func(l models.ProjectLimits) models.Limits { return l.Project }},
+	{
+		"project", "Whole project", "the whole project",
+		func(l contract.ProjectLimits) contract.Limits { return l.Project },
+	},
 }
 
 // limitPresets are limits that many APIs begin with.
@@ -90,7 +93,7 @@ func postedLimitRows(form url.Values) []limitForm {
 	return out
 }
 
-func limitsAsForm(saved models.ProjectLimits) []limitForm {
+func limitsAsForm(saved contract.ProjectLimits) []limitForm {
 	var out []limitForm
 	for _, c := range countedRows {
 		typed := typedLimits(c.of(saved))
@@ -126,7 +129,7 @@ func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
 }
 
 // typedLimits formats limits as the form shows them, by window.
-func typedLimits(l models.Limits) map[string]string {
+func typedLimits(l contract.Limits) map[string]string {
 	out := map[string]string{}
 	for window, calls := range l {
 		out[window] = strconv.FormatInt(calls, 10)
@@ -147,8 +150,8 @@ func (v *visit) postedLimits(prefix string) map[string]string {
 
 // readLimits parses limits. Text that is no whole number becomes 0, which the rule refuses
 // together with other invalid fields.
-func readLimits(typed map[string]string) *map[string]int64 {
-	out := map[string]int64{}
+func readLimits(typed map[string]string) *contract.Limits {
+	out := contract.Limits{}
 	for window, text := range typed {
 		calls, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -216,7 +219,7 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 			v.param("project"), form)
 	}
 	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
-		Limits: rules.LimitsChange{
+		Limits: contract.ProjectLimitsChange{
 			Key:     readLimits(typed["key"]),
 			Owner:   readLimits(typed["owner"]),
 			IP:      readLimits(typed["ip"]),
