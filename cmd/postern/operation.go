@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"errors"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -119,8 +120,10 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 	if m.Enum != nil {
 		usage += " (" + strings.Join(m.Enum, ", ") + ")"
 	}
-	usage = strings.Replace(usage, "null:", "none:", 1)
-	if m.Elem().Kind() == reflect.Slice && m.Form != "list" {
+	if m.Null != "" {
+		usage = strings.Replace(usage, "null:", m.Null+":", 1)
+	}
+	if m.Elem().Kind() == reflect.Slice && m.Form != listForm {
 		usage += "; repeatable"
 	}
 	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usage)
@@ -155,6 +158,9 @@ func valueFlags[Value any](c *cobra.Command) func(*Value) error {
 	}
 }
 
+// listForm is the form of flags with commas between their values; see package contract.
+const listForm = "list"
+
 // memberFlag sets a member of a request. A pointer is nil until the flag is given.
 type memberFlag struct {
 	member contract.Member
@@ -172,9 +178,7 @@ func (f *memberFlag) Type() string {
 	case reflect.Int, reflect.Int64:
 		return cmp.Or(f.member.Form, "int")
 	case reflect.Slice:
-		if f.member.Form == "list" {
-			return "strings"
-		}
+		return cmp.Or(f.member.Form, "string")
 	}
 	return "string"
 }
@@ -182,7 +186,7 @@ func (f *memberFlag) Type() string {
 // Set implements pflag.Value.
 func (f *memberFlag) Set(text string) error {
 	into := f.into
-	if f.isNullable() && text == "none" {
+	if f.member.Null != "" && text == f.member.Null {
 		into.SetZero()
 		return nil
 	}
@@ -207,35 +211,25 @@ func (f *memberFlag) Set(text string) error {
 		into.SetBool(on)
 	case kind == reflect.Int, kind == reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil && f.isNullable() {
-			return errors.New("use a whole number, or none")
+		if err != nil && f.member.Null != "" {
+			return errors.New("use a whole number, or " + f.member.Null)
 		} else if err != nil {
 			return errors.New("use a whole number")
 		}
 		into.SetInt(n)
-	case f.member.Form == "list":
-		return appendList(into, text)
+	case f.member.Form == listForm:
+		values, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil && !errors.Is(err, io.EOF) { // which it is for an empty text
+			return errors.New("use values with commas between them")
+		}
+		if into.IsNil() {
+			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
+		}
+		into.Set(reflect.AppendSlice(into, reflect.ValueOf(values)))
 	case kind == reflect.Slice:
 		into.Set(reflect.Append(into, reflect.ValueOf(text)))
 	default:
 		into.SetString(text)
 	}
-	return nil
-}
-
-// isNullable reports whether the member can be null, which the flag calls none. One that can be absent instead is left
-// out without its flag.
-func (f *memberFlag) isNullable() bool { return f.into.Kind() == reflect.Pointer && f.member.Required }
-
-// appendList appends the elements of a list as commas separates them (RFC 4180). An empty text is a list without any.
-func appendList(into reflect.Value, text string) error {
-	all := []string{}
-	if text != "" {
-		var err error
-		if all, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
-			return errors.New("use a list with commas between its elements")
-		}
-	}
-	into.Set(reflect.AppendSlice(into, reflect.ValueOf(all)))
 	return nil
 }

@@ -6,13 +6,13 @@ import "net/http"
 // (Fetch standard, "CORS protocol"). One that is not set leaves that to the project's upstreams, and to the projects
 // that serve the tenant.
 type CORS struct {
-	Origins        []string `json:"origins" flag:"origins,list" doc:"Origins that may call, such as https://app.example.com or capacitor://localhost; * alone allows all"`
+	Origins        []string `json:"origins" flag:",list" doc:"Origins that may call, such as https://app.example.com or capacitor://localhost; * alone allows all"`
 	AppOrigins     bool     `json:"app_origins" doc:"Allow the origins of the app clients' redirect URIs too"`
-	Methods        []string `json:"methods" flag:"methods,list" doc:"Methods that pages may use; empty: all"`
-	Headers        []string `json:"headers" flag:"headers,list" doc:"Headers that pages may set; empty: those that they ask for"`
+	Methods        []string `json:"methods" flag:",list" doc:"Methods that pages may use; empty: all"`
+	Headers        []string `json:"headers" flag:",list" doc:"Headers that pages may set; empty: those that they ask for"`
 	ExposedHeaders []string `json:"exposed_headers" flag:"exposed-headers,list" doc:"Headers of responses that pages may read"`
 	Credentials    bool     `json:"credentials" doc:"Pages may send cookies; not with an origin of *"`
-	MaxAge         *int     `json:"max_age" doc:"Seconds for which browsers cache a preflight, at most 86400; null: not stated"`
+	MaxAge         *int     `json:"max_age" flag:"max-age,,none" doc:"Seconds for which browsers cache a preflight, at most 86400; null: not stated"`
 }
 
 // IsSet reports whether it allows any origin, as each does that is saved.

@@ -5,8 +5,8 @@
 //
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
 // enum, default, minimum, maximum and maxLength describe and bound it. flag is its flag on the command line,
-// where that isn't its name: "overlap,duration" takes 24h for a number of seconds, "origins,list" takes a list with
-// commas between its elements, and "-" has no flag.
+// where that isn't its name: "overlap,duration" takes 24h for a number of seconds, ",list" takes values with commas
+// between them, and "-" has no flag. A third part, as in "max-age,,none", is the text for null.
 package contract
 
 import (
