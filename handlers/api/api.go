@@ -30,7 +30,7 @@ func route[In, Out any](
 		Security:      []map[string][]string{{"bearer": {}}},
 	}
 	if path == "/proxy" {
-		operation.Security = nil
+		operation.Security = append(operation.Security, map[string][]string{}) // none is needed
 	}
 	document := method == http.MethodPut && strings.HasSuffix(path, "/openapi")
 	lines := method == http.MethodPost && strings.HasSuffix(path, "/relations")
@@ -105,7 +105,7 @@ func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value
 
 // Schema implements huma.SchemaProvider.
 func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
-	schema := *r.Schema(reflect.TypeFor[T](), false, "")
+	schema := *huma.SchemaFromType(r, reflect.TypeFor[T]())
 	schema.Nullable = true
 	return &schema
 }

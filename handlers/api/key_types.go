@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/projects"
 )
@@ -15,13 +14,13 @@ type KeyTypeRef struct {
 }
 
 type keyTypeOutput struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Scopes    []string        `json:"scopes"`
-	ExpiresIn int64           `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent: unlimited"`
-	Limits    contract.Limits `json:"limits" doc:"Limits of each key without limits of its own"`
-	BuiltIn   bool            `json:"built_in"`
-	ETag      string          `json:"etag" doc:"Send as If-Match to update the key type"`
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent: unlimited"`
+	Limits    limits   `json:"limits" doc:"Limits of each key without limits of its own"`
+	BuiltIn   bool     `json:"built_in"`
+	ETag      string   `json:"etag" doc:"Send as If-Match to update the key type"`
 
 	Warnings []warningOutput `json:"warnings,omitempty" doc:"In responses to changes: which rules refuse keys of the type"`
 }
@@ -32,7 +31,7 @@ func showKeyType(t projects.KeyType) keyTypeOutput {
 		Name:      t.Name,
 		Scopes:    t.Scopes,
 		ExpiresIn: t.ExpiresIn,
-		Limits:    t.Limits,
+		Limits:    showLimits(t.Limits),
 		BuiltIn:   t.BuiltIn,
 		ETag:      web.FormatETag(t.ETag),
 		Warnings:  showWarnings(t.Warnings),
@@ -62,10 +61,10 @@ func (h *Handler) listKeyTypes(ctx context.Context, in *ProjectRef) (*body[list[
 func (h *Handler) createKeyType(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
-		Name      string          `json:"name"`
-		Scopes    []string        `json:"scopes" doc:"For example read or orders:*; * for all"`
-		ExpiresIn int64           `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-		Limits    contract.Limits `json:"limits,omitempty" doc:"Limits of each key without limits of its own"`
+		Name      string   `json:"name"`
+		Scopes    []string `json:"scopes" doc:"For example read or orders:*; * for all"`
+		ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+		Limits    limits   `json:"limits,omitempty" doc:"Limits of each key without limits of its own"`
 	}
 }) (*tagged[keyTypeOutput], error) {
 	b := in.Body
@@ -77,9 +76,9 @@ func (h *Handler) updateKeyType(ctx context.Context, in *struct {
 	KeyTypeRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Scopes    *[]string                 `json:"scopes,omitempty" doc:"Applies to all keys of the type at once"`
-		ExpiresIn nullable[int64]           `json:"expires_in,omitempty" doc:"In seconds, for new keys; null: unlimited"`
-		Limits    nullable[contract.Limits] `json:"limits,omitempty" doc:"Replaces the limits of keys without limits of their own; {} or null: none"`
+		Scopes    *[]string        `json:"scopes,omitempty" doc:"Applies to all keys of the type at once"`
+		ExpiresIn nullable[int64]  `json:"expires_in,omitempty" doc:"In seconds, for new keys; null: unlimited"`
+		Limits    nullable[limits] `json:"limits,omitempty" doc:"Replaces the limits of keys without limits of their own; {} or null: none"`
 	}
 }) (*tagged[keyTypeOutput], error) {
 	change := projects.KeyTypeChange{

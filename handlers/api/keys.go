@@ -18,28 +18,28 @@ type KeyRef struct {
 }
 
 type keyOutput struct {
-	ID           string          `json:"id"`
-	Project      string          `json:"project" doc:"Id of the project it was created in"`
-	Owner        string          `json:"owner"`
-	KeyType      string          `json:"key_type"`
-	Scopes       []string        `json:"scopes" doc:"Current scopes of the key type"`
-	Tenant       string          `json:"tenant"`
-	Product      *string         `json:"product" doc:"Product whose projects it opens; null: its own project only"`
-	Environment  *string         `json:"environment" doc:"The environment it opens; null: all"`
-	Description  string          `json:"description"`
-	State        string          `json:"state" enum:"active,frozen,revoked,expired"`
-	Limits       contract.Limits `json:"limits" doc:"Own limits, calls by window; null: those of the key type"`
-	Effective    contract.Limits `json:"effective_limits" doc:"Limits in its own project; an absent window is unlimited"`
-	LimitsFrom   string          `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
-	AllowedCIDRs []string        `json:"allowed_cidrs" doc:"Address ranges it may be used from; empty: any"`
-	Prefix       string          `json:"prefix"`
-	Last4        string          `json:"last4"`
-	ETag         string          `json:"etag" doc:"Send as If-Match to update the key"`
-	CreatedAt    time.Time       `json:"created_at"`
-	ExpiresAt    *time.Time      `json:"expires_at"`
-	GraceEndsAt  *time.Time      `json:"grace_ends_at" doc:"When the secret before the last rotation ends; null: none is valid"`
-	LastUsedAt   *time.Time      `json:"last_used_at" doc:"Last allowed call, accurate to a minute; null: never"`
-	Key          string          `json:"key,omitempty" doc:"Plaintext; returned only once"`
+	ID           string     `json:"id"`
+	Project      string     `json:"project" doc:"Id of the project it was created in"`
+	Owner        string     `json:"owner"`
+	KeyType      string     `json:"key_type"`
+	Scopes       []string   `json:"scopes" doc:"Current scopes of the key type"`
+	Tenant       string     `json:"tenant"`
+	Product      *string    `json:"product" doc:"Product whose projects it opens; null: its own project only"`
+	Environment  *string    `json:"environment" doc:"The environment it opens; null: all"`
+	Description  string     `json:"description"`
+	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
+	Limits       limits     `json:"limits" doc:"Own limits, calls by window; null: those of the key type"`
+	Effective    limits     `json:"effective_limits" doc:"Limits in its own project; an absent window is unlimited"`
+	LimitsFrom   string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
+	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges it may be used from; empty: any"`
+	Prefix       string     `json:"prefix"`
+	Last4        string     `json:"last4"`
+	ETag         string     `json:"etag" doc:"Send as If-Match to update the key"`
+	CreatedAt    time.Time  `json:"created_at"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation ends; null: none is valid"`
+	LastUsedAt   *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to a minute; null: never"`
+	Key          string     `json:"key,omitempty" doc:"Plaintext; returned only once"`
 }
 
 func showKey(k keys.Key, plaintext string) keyOutput {
@@ -52,7 +52,7 @@ func showKey(k keys.Key, plaintext string) keyOutput {
 		Tenant:       k.Tenant,
 		Description:  k.Description,
 		State:        k.State,
-		Effective:    k.Effective,
+		Effective:    showLimits(k.Effective),
 		LimitsFrom:   k.LimitsFrom,
 		AllowedCIDRs: k.AllowedCIDRs,
 		Prefix:       k.Prefix,
@@ -65,7 +65,7 @@ func showKey(k keys.Key, plaintext string) keyOutput {
 		Key:          plaintext,
 	}
 	if k.Limits != nil {
-		out.Limits = *k.Limits
+		out.Limits = showLimits(*k.Limits)
 	}
 	if k.Product != "" {
 		out.Product = &k.Product
@@ -112,15 +112,15 @@ func (h *Handler) listKeys(ctx context.Context, in *struct {
 func (h *Handler) createKey(ctx context.Context, in *struct {
 	ProjectRef
 	Body struct {
-		Owner        string          `json:"owner" doc:"Owner, for example billing-service"`
-		KeyType      string          `json:"key_type,omitempty" minLength:"1" doc:"Default full"`
-		Tenant       string          `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project; default: default"`
-		Product      string          `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
-		Environment  *string         `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
-		Description  string          `json:"description,omitempty"`
-		ExpiresAt    *time.Time      `json:"expires_at,omitempty" doc:"RFC 3339; default: the key type's lifetime"`
-		Limits       contract.Limits `json:"limits,omitempty" doc:"Calls by window; default or null: the key type's; empty: unlimited"`
-		AllowedCIDRs []string        `json:"allowed_cidrs,omitempty" doc:"Addresses and ranges it may be used from; default or empty: any"`
+		Owner        string     `json:"owner" doc:"Owner, for example billing-service"`
+		KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Default full"`
+		Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project; default: default"`
+		Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
+		Environment  *string    `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
+		Description  string     `json:"description,omitempty"`
+		ExpiresAt    *time.Time `json:"expires_at,omitempty" doc:"RFC 3339; default: the key type's lifetime"`
+		Limits       limits     `json:"limits,omitempty" doc:"Calls by window; default or null: the key type's; empty: unlimited"`
+		AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" doc:"Addresses and ranges it may be used from; default or empty: any"`
 	}
 }) (*tagged[keyOutput], error) {
 	b := in.Body
@@ -151,10 +151,10 @@ func (h *Handler) updateKey(ctx context.Context, in *struct {
 	KeyRef
 	IfMatch string `header:"If-Match"`
 	Body    struct {
-		Description  *string                   `json:"description,omitempty"`
-		Limits       nullable[contract.Limits] `json:"limits,omitempty" doc:"Replaces the limits; {}: unlimited, null: those of the key type"`
-		AllowedCIDRs *[]string                 `json:"allowed_cidrs,omitempty" doc:"Replaces the ranges; []: any"`
-		ExpiresAt    nullable[time.Time]       `json:"expires_at,omitempty" doc:"RFC 3339; null: never"`
+		Description  *string             `json:"description,omitempty"`
+		Limits       nullable[limits]    `json:"limits,omitempty" doc:"Replaces the limits; {}: unlimited, null: those of the key type"`
+		AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" doc:"Replaces the ranges; []: any"`
+		ExpiresAt    nullable[time.Time] `json:"expires_at,omitempty" doc:"RFC 3339; null: never"`
 	}
 }) (*tagged[keyOutput], error) {
 	b := in.Body
@@ -165,7 +165,7 @@ func (h *Handler) updateKey(ctx context.Context, in *struct {
 		NeverExpires: b.ExpiresAt.sent,
 	}
 	if b.Limits.sent {
-		change.Limits = new(contract.Limits)
+		change.Limits = new(map[string]int64)
 		if b.Limits.value != nil {
 			*change.Limits = *b.Limits.value
 		}

@@ -5,14 +5,15 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/models"
 )
 
-// limitsSchema is what the document says of a contract.Limits.
-type limitsSchema struct{}
+// limits holds the allowed calls by window.
+type limits map[string]int64
 
 // Schema implements huma.SchemaProvider. It only describes windows and numbers; the
 // service validates them, with errors that say what to do.
-func (limitsSchema) Schema(huma.Registry) *huma.Schema {
+func (l limits) Schema(huma.Registry) *huma.Schema {
 	schema := &huma.Schema{
 		Type: huma.TypeObject,
 		Description: "Allowed calls in each window of the clock (UTC). A longer window must allow at least " +
@@ -26,13 +27,21 @@ func (limitsSchema) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
+// showLimits returns an empty object for no limits.
+func showLimits(l models.Limits) limits {
+	if l == nil {
+		return limits{}
+	}
+	return limits(l)
+}
+
 // projectLimitsInput changes limits: a member that is sent replaces them, empty or null
 // removes them.
 type projectLimitsInput struct {
-	Key     nullable[contract.Limits] `json:"key,omitempty" doc:"Each key without limits of its own or its type"`
-	Owner   nullable[contract.Limits] `json:"owner,omitempty" doc:"Each owner, all keys together"`
-	IP      nullable[contract.Limits] `json:"ip,omitempty" doc:"Each client address"`
-	Project nullable[contract.Limits] `json:"project,omitempty" doc:"All calls of the project"`
+	Key     nullable[limits] `json:"key,omitempty" doc:"Each key without limits of its own or its type"`
+	Owner   nullable[limits] `json:"owner,omitempty" doc:"Each owner, all keys together"`
+	IP      nullable[limits] `json:"ip,omitempty" doc:"Each client address"`
+	Project nullable[limits] `json:"project,omitempty" doc:"All calls of the project"`
 }
 
 func (in *projectLimitsInput) rule() contract.ProjectLimitsChange {
@@ -40,19 +49,19 @@ func (in *projectLimitsInput) rule() contract.ProjectLimitsChange {
 		return contract.ProjectLimitsChange{}
 	}
 	return contract.ProjectLimitsChange{
-		Key:     sentLimits(in.Key),
-		Owner:   sentLimits(in.Owner),
-		IP:      sentLimits(in.IP),
-		Project: sentLimits(in.Project),
+		Key:     (*contract.Limits)(sentLimits(in.Key)),
+		Owner:   (*contract.Limits)(sentLimits(in.Owner)),
+		IP:      (*contract.Limits)(sentLimits(in.IP)),
+		Project: (*contract.Limits)(sentLimits(in.Project)),
 	}
 }
 
 // sentLimits returns nil for a member that was not sent.
-func sentLimits(n nullable[contract.Limits]) *contract.Limits {
+func sentLimits(n nullable[limits]) *map[string]int64 {
 	if !n.sent {
 		return nil
 	}
-	out := contract.Limits{}
+	out := map[string]int64{}
 	if n.value != nil {
 		out = *n.value
 	}

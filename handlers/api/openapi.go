@@ -36,7 +36,7 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	strict := huma.Format{Marshal: listjson.Encode, Unmarshal: web.UnmarshalBody}
 	// "json" is for media types with the suffix +json.
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
-	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[contract.Limits](), reflect.TypeFor[limitsSchema]())
+	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[contract.Limits](), reflect.TypeFor[limits]())
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type:        "http",

@@ -79,10 +79,10 @@ func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
 }
 
 type keyTypeInput struct {
-	Name      string          `json:"name,omitempty" minLength:"1"`
-	Scopes    []string        `json:"scopes,omitempty"`
-	ExpiresIn int64           `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    contract.Limits `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`
+	Name      string   `json:"name,omitempty" minLength:"1"`
+	Scopes    []string `json:"scopes,omitempty"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds"`
+	Limits    limits   `json:"limits,omitempty" doc:"Calls by window of each key without limits of its own"`
 }
 
 type createProxyOutput struct {
@@ -212,6 +212,7 @@ func (f openAPIField) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "OpenAPI document 3.0 or 3.1: an object, or a string with a document or with its address. It " +
 			"fills in version, display_name and, from its servers, environments where they are left out",
+		OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/keys"
 	rules "postern/service/projects"
@@ -49,10 +48,10 @@ func boundsOf(k keys.Key) keyBounds {
 
 // limits returns nil for the limits of the key's type. It ignores the numbers of choices
 // that are not selected, because the form hides them.
-func (b keyBounds) limits() contract.Limits {
+func (b keyBounds) limits() map[string]int64 {
 	switch b.of {
 	case limitsOfNone:
-		return contract.Limits{}
+		return map[string]int64{}
 	case limitsOfOwn:
 		return *readLimits(b.windows)
 	}

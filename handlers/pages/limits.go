@@ -129,7 +129,7 @@ func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
 }
 
 // typedLimits formats limits as the form shows them, by window.
-func typedLimits(l contract.Limits) map[string]string {
+func typedLimits(l map[string]int64) map[string]string {
 	out := map[string]string{}
 	for window, calls := range l {
 		out[window] = strconv.FormatInt(calls, 10)
@@ -150,8 +150,8 @@ func (v *visit) postedLimits(prefix string) map[string]string {
 
 // readLimits parses limits. Text that is no whole number becomes 0, which the rule refuses
 // together with other invalid fields.
-func readLimits(typed map[string]string) *contract.Limits {
-	out := contract.Limits{}
+func readLimits(typed map[string]string) *map[string]int64 {
+	out := map[string]int64{}
 	for window, text := range typed {
 		calls, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -220,10 +220,10 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 	}
 	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
 		Limits: contract.ProjectLimitsChange{
-			Key:     readLimits(typed["key"]),
-			Owner:   readLimits(typed["owner"]),
-			IP:      readLimits(typed["ip"]),
-			Project: readLimits(typed["project"]),
+			Key:     (*contract.Limits)(readLimits(typed["key"])),
+			Owner:   (*contract.Limits)(readLimits(typed["owner"])),
+			IP:      (*contract.Limits)(readLimits(typed["ip"])),
+			Project: (*contract.Limits)(readLimits(typed["project"])),
 		},
 	})
 	return h.saved(v, err, "limits", v.param("project"), form)

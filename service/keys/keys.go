@@ -116,8 +116,8 @@ type CreateInput struct {
 	Product      string // name of the project's product, whose projects the key opens; "": its own project only
 	Environment  string
 	Description  string
-	Limits       models.Limits // calls by window; nil: those of its type; empty: none
-	AllowedCIDRs []string      // empty: from anywhere
+	Limits       map[string]int64 // calls by window; nil: those of its type; empty: none
+	AllowedCIDRs []string         // empty: from anywhere
 	ExpiresAt    *time.Time
 }
 
@@ -219,7 +219,7 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in CreateInput) (
 	}
 	row.ProductID, row.AllowedCIDRs = at.productID, ranges
 	if in.Limits != nil {
-		limits := in.Limits
+		limits := models.Limits(in.Limits)
 		row.Limits = &limits
 	}
 	return row, plaintext, nil

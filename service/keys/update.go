@@ -15,7 +15,7 @@ import (
 // another owner.
 type Change struct {
 	Description  *string
-	Limits       *models.Limits // calls by window; to a nil map: those of its type; to an empty one: none
+	Limits       *map[string]int64 // calls by window; to a nil map: those of its type; to an empty one: none
 	AllowedCIDRs *[]string
 	ExpiresAt    *time.Time
 	NeverExpires bool // takes the expiry away
@@ -51,7 +51,7 @@ func (in Change) apply(row *models.APIKey, now time.Time) []fault.Field {
 	}
 	if in.Limits != nil {
 		row.Limits = nil
-		if limits := *in.Limits; limits != nil {
+		if limits := models.Limits(*in.Limits); limits != nil {
 			row.Limits = &limits
 			wrong = append(wrong, CheckLimits("/limits", limits)...)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -38,7 +37,7 @@ func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 			len(served.AllowedIPs) != 2 {
 			t.Errorf("served %+v", served)
 		}
-		none, ends, text := contract.Limits{}, models.Now().Add(time.Hour), "For invoices"
+		none, ends, text := map[string]int64{}, models.Now().Add(time.Hour), "For invoices"
 		changed, err := w.Update(t.Context(), w.owner, key.ID, key.ETag, keys.Change{
 			Limits:       &none,
 			AllowedCIDRs: &[]string{},
@@ -63,7 +62,7 @@ func TestWhatAKeyIsHeldToIsInEffectAtOnce(t *testing.T) {
 		if fault.KindOf(err) != fault.Stale {
 			t.Errorf("with the ETag from before: %v", err)
 		}
-		ofType := contract.Limits(nil)
+		ofType := map[string]int64(nil)
 		if changed, err = w.Update(t.Context(), w.owner, key.ID, changed.ETag, keys.Change{
 			Limits:       &ofType,
 			NeverExpires: true,

@@ -221,7 +221,7 @@ func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
 		scopes := []string{"read", "write"}
 		changed, err := w.UpdateKeyType(t.Context(), p, name, "gold", gold.ETag, projects.KeyTypeChange{
 			Scopes: &scopes,
-			Limits: &contract.Limits{"minute": 50},
+			Limits: &map[string]int64{"minute": 50},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ type KeyType struct {
 	Name      string `audit:"-"`
 	Scopes    []string
 	ExpiresIn int64
-	Limits    models.Limits // calls by window, for each key without limits of its own
+	Limits    map[string]int64 // calls by window, for each key without limits of its own
 	BuiltIn   bool
 	ETag      string `audit:"-"`
 
@@ -46,7 +46,7 @@ func viewKeyType(row models.KeyType) KeyType {
 type KeyTypeChange struct {
 	Scopes    *[]string
 	ExpiresIn *int64
-	Limits    *models.Limits // an empty map removes them
+	Limits    *map[string]int64 // an empty map removes them
 }
 
 // KeyTypes lists a project's key types by name.
