@@ -118,13 +118,13 @@ func CORSSection(m CORS) templ.Component {
 				Value:       m.lines("origins", m.Origins),
 				Mono:        true,
 				Placeholder: "https://app.example.com",
-				Hint:        "One per line, as browsers write them. Origins of apps work too. * alone allows every page.",
+				Hint:        "One per line, as browsers write them, also of apps. * alone allows every page.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Switch("cors-apps", "app_origins", "Allow my app's origins", "Allows the origins of the redirect URIs of the "+
-				m.Apps+" app clients, including ones you add later.", m.AppOrigins).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Switch("cors-apps", "app_origins", "Allow my app's origins", "Allows the origins of the "+m.Apps+
+				" app clients' redirect URIs, including ones you add later.", m.AppOrigins).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
