@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/netip"
 	"time"
 
 	"postern/bundle/jsonfile"
@@ -17,23 +16,23 @@ const configFile = "project-config.json"
 // The types of project-config.json. They are separate from the snapshot's because the
 // document is a public format, while the snapshot may change with the gateway.
 type projectDoc struct {
-	ID            string       `json:"id"`
-	Name          string       `json:"name"`
-	DisplayName   string       `json:"display_name"`
-	FallbackOwner *string      `json:"fallback_owner"`
-	Product       *productDoc  `json:"product"`
-	Limits        limitsDoc    `json:"limits"`
-	API           *apiDoc      `json:"api"`
-	CORS          *corsDoc     `json:"cors,omitempty"`
-	CreatedAt     string       `json:"created_at"`
-	ExpiresAt     *string      `json:"expires_at"`
-	Revision      int64        `json:"revision"`
-	RevisedAt     string       `json:"revised_at"`
-	KeyTypes      []keyTypeDoc `json:"key_types"`
-	Tenants       []tenantDoc  `json:"tenants"`
-	Versions      []versionDoc `json:"versions"`
-	CallSigning   *signingDoc  `json:"call_signing,omitempty"`
-	Webhooks      []webhookDoc `json:"webhooks,omitempty"`
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	DisplayName   string         `json:"display_name"`
+	FallbackOwner *string        `json:"fallback_owner"`
+	Product       *productDoc    `json:"product"`
+	Limits        limitsDoc      `json:"limits"`
+	API           *snapshot.API  `json:"api"`
+	CORS          *snapshot.CORS `json:"cors,omitempty"`
+	CreatedAt     string         `json:"created_at"`
+	ExpiresAt     *string        `json:"expires_at"`
+	Revision      int64          `json:"revision"`
+	RevisedAt     string         `json:"revised_at"`
+	KeyTypes      []keyTypeDoc   `json:"key_types"`
+	Tenants       []tenantDoc    `json:"tenants"`
+	Versions      []versionDoc   `json:"versions"`
+	CallSigning   *signingDoc    `json:"call_signing,omitempty"`
+	Webhooks      []webhookDoc   `json:"webhooks,omitempty"`
 }
 
 type webhookDoc struct {
@@ -69,19 +68,19 @@ type keyTypeDoc struct {
 }
 
 type tenantDoc struct {
-	ID            string   `json:"id"`
-	Name          string   `json:"name"`
-	DisplayName   string   `json:"display_name,omitempty"`
-	FallbackOwner *string  `json:"fallback_owner"`
-	Detached      bool     `json:"detached"`
-	CORS          *corsDoc `json:"cors,omitempty"`
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	DisplayName   string         `json:"display_name,omitempty"`
+	FallbackOwner *string        `json:"fallback_owner"`
+	Detached      bool           `json:"detached"`
+	CORS          *snapshot.CORS `json:"cors,omitempty"`
 }
 
 type versionDoc struct {
 	ID           string           `json:"id"`
 	Name         string           `json:"name"`
 	RequestsAuth accessDoc        `json:"requests_auth"`
-	IP           ipDoc            `json:"ip"`
+	IP           snapshot.IPRules `json:"ip"`
 	Environments []environmentDoc `json:"environments"`
 	OpenAPI      string           `json:"openapi,omitempty"` // openAPIImported, or "" for a generated document
 
@@ -110,19 +109,7 @@ type opaqueDoc struct {
 }
 
 type jwtDoc struct {
-	AllowedPairs []pairDoc `json:"allowed_pairs"`
-}
-
-type pairDoc struct {
-	Issuer   string  `json:"iss"`
-	Audience string  `json:"aud"`
-	JWKSURL  *string `json:"jwks_url"`
-	Tenant   *string `json:"tenant"`
-}
-
-type ipDoc struct {
-	Allow []netip.Prefix `json:"allow"`
-	Deny  []netip.Prefix `json:"deny"`
+	AllowedPairs []snapshot.TokenIssuer `json:"allowed_pairs"`
 }
 
 type environmentDoc struct {
@@ -152,9 +139,9 @@ func (b *Build) projectDoc() projectDoc {
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName,
 		FallbackOwner: optional(p.FallbackOwner), CreatedAt: stamp(p.CreatedAt), ExpiresAt: optionalTime(p.ExpiresAt),
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
-		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
-			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
-		API: apiDocOf(p.API), CORS: corsDocOf(p.CORS), CallSigning: signingDocOf(p.CallSigningKeys),
+		Limits: limitsDoc{Key: windowsDoc(p.Limits.Key.Stated()), Owner: windowsDoc(p.Limits.Owner.Stated()),
+			IP: windowsDoc(p.Limits.IP.Stated()), Project: windowsDoc(p.Limits.Project.Stated())},
+		API: apiDocOf(p.API), CORS: p.CORS, CallSigning: signingDocOf(p.CallSigningKeys),
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {
@@ -165,7 +152,7 @@ func (b *Build) projectDoc() projectDoc {
 			ID:      t.ID,
 			Name:    t.Name,
 			Scopes:  list(t.Scopes),
-			Limits:  windowsOf(t.Limits),
+			Limits:  windowsDoc(t.Limits.Stated()),
 			BuiltIn: t.BuiltIn,
 		}
 		if seconds := int64(t.ExpiresIn / time.Second); seconds > 0 {
@@ -180,7 +167,7 @@ func (b *Build) projectDoc() projectDoc {
 			DisplayName:   t.DisplayName,
 			FallbackOwner: optional(t.FallbackOwner),
 			Detached:      t.Detached,
-			CORS:          corsDocOf(t.CORS),
+			CORS:          t.CORS,
 		})
 	}
 	for _, w := range p.Webhooks {
@@ -201,24 +188,15 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 			Mode:    v.Access.Mode,
 			Methods: list(v.Access.Methods),
 			Keyless: v.Access.Keyless,
-			JWT:     jwtDoc{AllowedPairs: []pairDoc{}},
+			JWT:     jwtDoc{v.Access.Issuers},
 		},
-		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
+		IP:           v.Access.IP,
 		Environments: []environmentDoc{},
 		Validation:   v.Validation,
 		Publication:  v.Publication,
 	}
 	if v.OpenAPI != nil {
 		doc.OpenAPI = openAPIImported
-	}
-	for _, one := range v.Access.Issuers {
-		doc.RequestsAuth.JWT.AllowedPairs = append(doc.RequestsAuth.JWT.AllowedPairs,
-			pairDoc{
-				Issuer:   one.Issuer,
-				Audience: one.Audience,
-				JWKSURL:  optional(one.JWKSURL),
-				Tenant:   optional(one.Tenant),
-			})
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
 		doc.RequestsAuth.Opaque = &opaqueDoc{
@@ -282,17 +260,6 @@ func (d *windowsDoc) UnmarshalJSON(text []byte) error {
 	}
 	*d = calls
 	return nil
-}
-
-// windowsOf returns the windows that have a limit.
-func windowsOf(l snapshot.Limits) windowsDoc {
-	doc := windowsDoc{}
-	for window, calls := range l {
-		if calls > 0 {
-			doc[snapshot.Window(window).String()] = calls
-		}
-	}
-	return doc
 }
 
 func optional(s string) *string {

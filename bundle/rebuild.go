@@ -193,7 +193,10 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			Project: d.Limits.Project.limits(),
 		},
 	}
-	p.API, p.CORS = d.API.api(), d.CORS.cors()
+	p.CORS = d.CORS
+	if d.API != nil {
+		p.API = *d.API
+	}
 	p.CallSigningKeys = d.CallSigning.keys(&in)
 	if d.Product != nil {
 		p.ProductID, p.Product, p.ProductTitle = d.Product.ID, d.Product.Name, d.Product.DisplayName
@@ -212,7 +215,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			DisplayName:   t.DisplayName,
 			FallbackOwner: valueOf(t.FallbackOwner),
 			Detached:      t.Detached,
-			CORS:          t.CORS.cors(),
+			CORS:          t.CORS,
 		})
 	}
 	for _, w := range d.Webhooks {
@@ -228,12 +231,10 @@ func (d versionDoc) version() snapshot.Version {
 	auth := d.RequestsAuth
 	v := snapshot.Version{ID: d.ID, Name: d.Name, Access: snapshot.Access{
 		Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless,
-		IP: snapshot.IPRules{Allow: d.IP.Allow, Deny: d.IP.Deny},
+		IP: d.IP,
 	}, Validation: d.Validation, Publication: d.Publication}
-	for _, pair := range auth.JWT.AllowedPairs {
-		v.Access.Issuers = append(v.Access.Issuers, snapshot.TokenIssuer{
-			Issuer: pair.Issuer, Audience: pair.Audience, JWKSURL: valueOf(pair.JWKSURL), Tenant: valueOf(pair.Tenant),
-		})
+	if pairs := auth.JWT.AllowedPairs; len(pairs) > 0 {
+		v.Access.Issuers = pairs
 	}
 	if one := auth.Opaque; one != nil {
 		v.Access.Opaque = snapshot.Introspection{

@@ -14,20 +14,20 @@ import (
 
 // Project is a project with its versions.
 type Project struct {
-	ID            string             `json:"id"`
-	Team          string             `json:"team"` // id
-	Name          string             `json:"name"`
-	DisplayName   string             `json:"display_name"`
-	FallbackOwner string             `json:"fallback_owner"`
-	Product       *string            `json:"product"` // name; nil for none
-	Tenants       []string           `json:"tenants"` // names
-	Limits        ProjectLimits      `json:"limits"`
-	Versions      []Version          `json:"versions"`
-	KeyTypes      []contract.KeyType `json:"key_types"`
-	CreatedAt     time.Time          `json:"created_at"`
-	ExpiresAt     *time.Time         `json:"expires_at"` // nil once claimed
-	Frozen        *Frozen            `json:"frozen"`     // nil while it is served
-	Deleted       *Deleted           `json:"deleted"`    // nil unless it is in the bin
+	ID            string                 `json:"id"`
+	Team          string                 `json:"team"` // id
+	Name          string                 `json:"name"`
+	DisplayName   string                 `json:"display_name"`
+	FallbackOwner string                 `json:"fallback_owner"`
+	Product       *string                `json:"product"` // name; nil for none
+	Tenants       []string               `json:"tenants"` // names
+	Limits        contract.ProjectLimits `json:"limits"`
+	Versions      []Version              `json:"versions"`
+	KeyTypes      []contract.KeyType     `json:"key_types"`
+	CreatedAt     time.Time              `json:"created_at"`
+	ExpiresAt     *time.Time             `json:"expires_at"` // nil once claimed
+	Frozen        *Frozen                `json:"frozen"`     // nil while it is served
+	Deleted       *Deleted               `json:"deleted"`    // nil unless it is in the bin
 }
 
 // Frozen describes a project that the operators have taken down.
@@ -58,38 +58,22 @@ func (c *Client) LiftTakedown(ctx context.Context, project string) (Takedown, er
 
 // Version is a version of a project.
 type Version struct {
-	ID           string        `json:"id"`
-	Name         string        `json:"name"`
-	RequestsAuth Auth          `json:"requests_auth"`
-	IP           IPRules       `json:"ip"`
-	ETag         string        `json:"etag"` // for If-Match
-	Environments []Environment `json:"environments"`
-	Warnings     []Warning     `json:"warnings,omitempty"` // in responses to changes
-}
-
-// ProjectLimits are the calls that each window admits, by the window's name, for
-// each key, each owner of keys, each address and all calls together.
-type ProjectLimits struct {
-	Key     map[string]int64 `json:"key,omitzero"`
-	Owner   map[string]int64 `json:"owner,omitzero"`
-	IP      map[string]int64 `json:"ip,omitzero"`
-	Project map[string]int64 `json:"project,omitzero"`
-}
-
-// IPRules are the address ranges that calls may come from (Allow; empty: any address) and
-// those that they may not come from (Deny).
-type IPRules struct {
-	Allow []string `json:"allow"`
-	Deny  []string `json:"deny"`
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	RequestsAuth Auth             `json:"requests_auth"`
+	IP           contract.IPRules `json:"ip"`
+	ETag         string           `json:"etag"` // for If-Match
+	Environments []Environment    `json:"environments"`
+	Warnings     []Warning        `json:"warnings,omitempty"` // in responses to changes
 }
 
 // Auth is who may call a version.
 type Auth struct {
-	Mode    string   `json:"mode"`
-	Methods []string `json:"methods"`
-	Keyless string   `json:"keyless"`
-	JWT     *JWT     `json:"jwt,omitempty"`
-	Opaque  *Opaque  `json:"opaque,omitempty"`
+	Mode    string        `json:"mode"`
+	Methods []string      `json:"methods"`
+	Keyless string        `json:"keyless"`
+	JWT     *contract.JWT `json:"jwt,omitempty"`
+	Opaque  *Opaque       `json:"opaque,omitempty"`
 }
 
 // Opaque is an introspection endpoint (RFC 7662) of the method opaque.
@@ -103,21 +87,6 @@ type Opaque struct {
 	Audience     string  `json:"aud,omitempty"`           // an aud that responses must have
 }
 
-// JWT has the issuers whose tokens the method jwt accepts. A token must match issuer and
-// audience of one pair.
-type JWT struct {
-	AllowedPairs []TokenPair `json:"allowed_pairs"`
-}
-
-// TokenPair is an issuer and the audience of its tokens. An empty JWKSURL means the one
-// in the issuer's discovery document, an empty Tenant the project's own.
-type TokenPair struct {
-	Issuer   string `json:"iss"`
-	Audience string `json:"aud"`
-	JWKSURL  string `json:"jwks_url,omitempty"`
-	Tenant   string `json:"tenant,omitempty"` // name
-}
-
 // Environment is an environment of a version. URL is empty in the response to a change.
 type Environment struct {
 	ID     string `json:"id"`
@@ -129,11 +98,11 @@ type Environment struct {
 
 // AuthChange changes a version's access; nil leaves a field as it is.
 type AuthChange struct {
-	Mode    *string   `json:"mode,omitempty"`
-	Methods *[]string `json:"methods,omitempty"`
-	Keyless *string   `json:"keyless,omitempty"`
-	JWT     *JWT      `json:"jwt,omitempty"`
-	Opaque  *Opaque   `json:"opaque,omitempty"`
+	Mode    *string       `json:"mode,omitempty"`
+	Methods *[]string     `json:"methods,omitempty"`
+	Keyless *string       `json:"keyless,omitempty"`
+	JWT     *contract.JWT `json:"jwt,omitempty"`
+	Opaque  *Opaque       `json:"opaque,omitempty"`
 }
 
 // Projects iterates over all projects that the token may see, page by page. It ends
@@ -149,10 +118,10 @@ func (c *Client) Project(ctx context.Context, project string) (Project, error) {
 
 // ProjectChange changes a project; nil leaves a field as it is.
 type ProjectChange struct {
-	DisplayName   *string        `json:"display_name,omitempty"`
-	FallbackOwner *string        `json:"fallback_owner,omitempty"`
-	Product       *Nullable      `json:"product,omitempty"`
-	Limits        *ProjectLimits `json:"limits,omitempty"` // nil: unchanged, empty: removed
+	DisplayName   *string                       `json:"display_name,omitempty"`
+	FallbackOwner *string                       `json:"fallback_owner,omitempty"`
+	Product       *Nullable                     `json:"product,omitempty"`
+	Limits        *contract.ProjectLimitsChange `json:"limits,omitempty"` // nil: unchanged, empty: removed
 }
 
 // Nullable is a text that is sent as null when it is empty.

@@ -40,7 +40,7 @@ type NewAuth struct {
 	Methods  []string              `json:"methods,omitempty"`
 	Keyless  string                `json:"keyless,omitempty"` // reject or owner_fallback
 	KeyTypes []contract.NewKeyType `json:"key_types,omitempty"`
-	JWT      *JWT                  `json:"jwt,omitempty"`
+	JWT      *contract.JWT         `json:"jwt,omitempty"`
 	Opaque   *Opaque               `json:"opaque,omitempty"`
 }
 

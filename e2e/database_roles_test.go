@@ -123,8 +123,8 @@ func TestDatabaseRoles(t *testing.T) {
 		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
 			Mode:    "authenticate",
 			Methods: []string{"api_key", "jwt"},
-			JWT: &client.JWT{
-				AllowedPairs: []client.TokenPair{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+			JWT: &contract.JWT{
+				AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
 			},
 		},
 		Login: &client.NewLogin{Providers: []client.NewProvider{{Type: "github", ProviderChange: client.ProviderChange{
@@ -172,7 +172,7 @@ func TestDatabaseRoles(t *testing.T) {
 	})
 	t.Run("ownership", func(t *testing.T) { rememberOwner(t, api, project, base, keys) })
 	t.Run("limits", func(t *testing.T) {
-		limits := client.ProjectLimits{Owner: map[string]int64{"hour": 2}}
+		limits := contract.ProjectLimitsChange{Owner: &contract.Limits{"hour": 2}}
 		if _, err := api.UpdateProject(t.Context(), project, client.ProjectChange{Limits: &limits}); err != nil {
 			t.Fatal(err)
 		}
@@ -241,12 +241,14 @@ func emptyFor(t *testing.T, databaseURL string) string {
 // rememberOwner has a gateway remember the owner of an order, and refuse it to others.
 func rememberOwner(t *testing.T, api *client.Client, project, base string, keys map[string]string) {
 	t.Helper()
-	_, err := api.SetRules(t.Context(), project, "1.0.0", client.Rules{Default: "allow", Mode: "enforce",
-		Rules: []client.Rule{
+	_, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
+		VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: "1.0.0"},
+		Body: contract.Rules{Default: "allow", Mode: "enforce", List: []contract.Rule{
 			{Methods: []string{"PUT"}, Path: "/orders/{id}", Remember: "order:{id}"},
 			{Methods: []string{"GET"}, Path: "/orders/{id}", Owner: "order:{id}"},
 			{Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
-		}})
+		}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"postern/core/contract"
 	"postern/platform/secrets"
 )
 
@@ -15,11 +16,11 @@ type Project struct {
 	DisplayName   string
 	FallbackOwner string
 	ProductID     *string
-	Limits        ProjectLimits
-	APIAudience   string // of its API, "" for none
+	Limits        contract.ProjectLimits `gorm:"serializer:json"`
+	APIAudience   string                 // of its API, "" for none
 	APIScopes     APIScopes
-	CORS          CORS
-	FrozenAt      *time.Time // taken down by the operators since; nil: served
+	CORS          contract.CORS `gorm:"serializer:json"`
+	FrozenAt      *time.Time    // taken down by the operators since; nil: served
 	FrozenReason  string
 	DeletedAt     *time.Time // in the bin since; nil: not deleted
 	PurgeAt       *time.Time // when it leaves the bin for good, if DeletedAt is set
@@ -42,21 +43,13 @@ type Version struct {
 
 	IPAllow    Prefixes // empty: from anywhere
 	IPDeny     Prefixes
-	Rules      Rules // what its routes require
-	Transforms Transforms
+	Rules      contract.Rules      `gorm:"serializer:json"` // what its routes require
+	Transforms contract.Transforms `gorm:"serializer:json"`
 
-	OpenAPISettings OpenAPISettings `gorm:"column:openapi_settings"`
+	OpenAPISettings contract.OpenAPISettings `gorm:"column:openapi_settings;serializer:json"`
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
-}
-
-// TokenIssuer is a pair of issuer and audience whose tokens a version takes.
-type TokenIssuer struct {
-	Issuer   string `json:"iss"`
-	Audience string `json:"aud"`
-	JWKSURL  string `json:"jwks_url,omitempty"`
-	Tenant   string `json:"tenant,omitempty"`
 }
 
 // Introspection is a column: the introspection endpoint that checks opaque tokens of

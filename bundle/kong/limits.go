@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -14,41 +15,23 @@ type tenantDoc struct {
 	Fallback *ownerDoc `json:"fallback,omitempty"`
 }
 
-// windowsDoc maps windows to numbers of calls.
-type windowsDoc map[string]int64
-
 type limitsDoc struct {
-	Key     windowsDoc `json:"key,omitempty"`
-	Owner   windowsDoc `json:"owner,omitempty"`
-	IP      windowsDoc `json:"ip,omitempty"`
-	Project windowsDoc `json:"project,omitempty"`
-}
-
-// ipDoc is absent if calls may come from anywhere.
-type ipDoc struct {
-	Allow []string `json:"allow"`
-	Deny  []string `json:"deny"`
-}
-
-func windowsOf(l snapshot.Limits) windowsDoc {
-	doc := windowsDoc{}
-	for window, calls := range l {
-		if calls > 0 {
-			doc[snapshot.Window(window).String()] = calls
-		}
-	}
-	return doc
+	Key     contract.Limits `json:"key,omitempty"`
+	Owner   contract.Limits `json:"owner,omitempty"`
+	IP      contract.Limits `json:"ip,omitempty"`
+	Project contract.Limits `json:"project,omitempty"`
 }
 
 func limitsDocOf(l snapshot.ProjectLimits) limitsDoc {
-	return limitsDoc{windowsOf(l.Key), windowsOf(l.Owner), windowsOf(l.IP), windowsOf(l.Project)}
+	return limitsDoc(l.Stated())
 }
 
-func ipDocOf(rules snapshot.IPRules) *ipDoc {
+// rangesOf returns nil if calls may come from anywhere.
+func rangesOf(rules snapshot.IPRules) *contract.IPRules {
 	if len(rules.Allow) == 0 && len(rules.Deny) == 0 {
 		return nil
 	}
-	return &ipDoc{Allow: texts(rules.Allow), Deny: texts(rules.Deny)}
+	return &contract.IPRules{Allow: texts(rules.Allow), Deny: texts(rules.Deny)}
 }
 
 func texts(ranges []netip.Prefix) []string {

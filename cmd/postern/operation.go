@@ -163,6 +163,32 @@ var limitsType = reflect.TypeFor[contract.Limits]()
 
 const noLimits = "none"
 
+// valueFlags adds a flag for each member of a value. The function that it returns replaces the members that flags were
+// given for, and refuses to do without any.
+func valueFlags[Value any](c *cobra.Command) func(*Value) error {
+	given := reflect.New(reflect.TypeFor[Value]()).Elem()
+	var members []contract.Member
+	for _, m := range contract.MembersOfBody(given.Type()) {
+		if m.Flag != "" {
+			addMemberFlag(c, m, given.FieldByIndex(m.Index))
+			members = append(members, m)
+		}
+	}
+	return func(now *Value) error {
+		changed := false
+		for _, m := range members {
+			if c.Flags().Changed(m.Flag) {
+				reflect.ValueOf(now).Elem().FieldByIndex(m.Index).Set(given.FieldByIndex(m.Index))
+				changed = true
+			}
+		}
+		if !changed {
+			return usageError{"nothing to change: give --" + members[0].Flag + " or another flag"}
+		}
+		return nil
+	}
+}
+
 // memberFlag sets a member of a request. A pointer is nil until the flag is given.
 type memberFlag struct {
 	member contract.Member
@@ -177,8 +203,10 @@ func (f *memberFlag) Type() string {
 	switch f.member.Elem().Kind() {
 	case reflect.Bool:
 		return "bool"
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		return cmp.Or(f.member.Form, "int")
+	case reflect.Slice:
+		return cmp.Or(f.member.Form, "string")
 	}
 	if f.member.Elem() == limitsType {
 		return "limits"
@@ -192,10 +220,10 @@ func (f *memberFlag) Set(text string) error {
 	if f.member.Elem() != into.Type() && into.Kind() == reflect.Struct { // an Optional
 		into.FieldByName("Sent").SetBool(true)
 		into = into.FieldByName("Value")
-		if text == f.member.Null {
-			into.SetZero()
-			return nil
-		}
+	}
+	if f.member.Null != "" && text == f.member.Null {
+		into.SetZero()
+		return nil
 	}
 	if into.Kind() == reflect.Pointer {
 		if into.IsNil() {
@@ -233,12 +261,23 @@ func (f *memberFlag) Set(text string) error {
 			return errors.New("use true or false")
 		}
 		into.SetBool(on)
-	case kind == reflect.Int64:
+	case kind == reflect.Int, kind == reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
+		if err != nil && f.member.Null != "" {
+			return errors.New("use a whole number, or " + f.member.Null)
+		} else if err != nil {
 			return errors.New("use a whole number")
 		}
 		into.SetInt(n)
+	case f.member.Form == listForm:
+		values, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil && !errors.Is(err, io.EOF) { // which it is for an empty text
+			return errors.New("use values with commas between them")
+		}
+		if into.IsNil() {
+			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
+		}
+		into.Set(reflect.AppendSlice(into, reflect.ValueOf(values)))
 	case kind == reflect.Slice:
 		into.Set(reflect.Append(into, reflect.ValueOf(text)))
 	default:

@@ -56,8 +56,13 @@ type Described interface {
 // Operations returns all operations of the contract.
 func Operations() []Described {
 	return slices.Concat(
+		apiScopeOperations,
+		corsOperations,
 		keyOperations,
 		keyTypeOperations,
+		openAPISettingsOperations,
+		ruleOperations,
+		transformOperations,
 		webhookOperations,
 	)
 }

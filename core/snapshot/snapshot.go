@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"postern/core/contract"
 )
 
 // Mode says whether a version requires credentials.
@@ -49,19 +51,10 @@ type Access struct {
 	IP      IPRules
 }
 
-// TokenIssuer is a pair of issuer and audience. A JSON Web Token is accepted if it
-// matches both.
-type TokenIssuer struct {
-	Issuer   string // iss, compared byte by byte; an http or https URL
-	Audience string // must be among the token's aud
-	JWKSURL  string // of the issuer's keys; "": from its discovery document
-	Tenant   string // name of the tenant that its callers belong to; "": the project's own
-}
-
-// IPRules are the networks that calls may come from. Deny takes precedence.
+// IPRules are a contract.IPRules, compiled. Deny takes precedence.
 type IPRules struct {
-	Allow []netip.Prefix // empty: from anywhere
-	Deny  []netip.Prefix
+	Allow []netip.Prefix `json:"allow"` // empty: from anywhere
+	Deny  []netip.Prefix `json:"deny"`
 }
 
 // Allows reports whether m is among the allowed methods.
@@ -151,6 +144,11 @@ type Version struct {
 	Publication Publication `json:",omitempty"` // of OpenAPI at the gateway; "": off
 	// the document's paths, such as /orders/{id}; they name the routes of usage
 	Routes []string `json:",omitempty"`
+}
+
+// OpenAPISettings returns what the gateway does with the document.
+func (v *Version) OpenAPISettings() contract.OpenAPISettings {
+	return contract.OpenAPISettings{Validation: v.Validation, Publication: v.Publication}
 }
 
 // Environment is one upstream of a version.

@@ -18,20 +18,20 @@ type ProjectRef struct {
 }
 
 type projectOutput struct {
-	ID            string              `json:"id"`
-	Team          string              `json:"team" doc:"Id of the owning team"`
-	Name          string              `json:"name"`
-	DisplayName   string              `json:"display_name"`
-	FallbackOwner string              `json:"fallback_owner" doc:"Owner of calls without a key if keyless is owner_fallback"`
-	Product       *string             `json:"product" doc:"Name of its product; null: none"`
-	Tenants       []string            `json:"tenants" doc:"Names of its tenants"`
-	Limits        projectLimitsOutput `json:"limits" doc:"Allowed calls by window, by what is counted"`
-	Versions      []versionOutput     `json:"versions"`
-	KeyTypes      []contract.KeyType  `json:"key_types"`
-	CreatedAt     time.Time           `json:"created_at"`
-	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
-	Deleted       *deletedOutput      `json:"deleted" doc:"In the bin: calls get 410 deleted, changes are refused, exports work; null: not deleted"`
-	Frozen        *frozenOutput       `json:"frozen" doc:"Takedown by an operator: calls get 403 project_frozen, exports work; null: none"`
+	ID            string                 `json:"id"`
+	Team          string                 `json:"team" doc:"Id of the owning team"`
+	Name          string                 `json:"name"`
+	DisplayName   string                 `json:"display_name"`
+	FallbackOwner string                 `json:"fallback_owner" doc:"Owner of calls without a key if keyless is owner_fallback"`
+	Product       *string                `json:"product" doc:"Name of its product; null: none"`
+	Tenants       []string               `json:"tenants" doc:"Names of its tenants"`
+	Limits        contract.ProjectLimits `json:"limits" doc:"Allowed calls by window, by what is counted"`
+	Versions      []versionOutput        `json:"versions"`
+	KeyTypes      []contract.KeyType     `json:"key_types"`
+	CreatedAt     time.Time              `json:"created_at"`
+	ExpiresAt     *time.Time             `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
+	Deleted       *deletedOutput         `json:"deleted" doc:"In the bin: calls get 410 deleted, changes are refused, exports work; null: not deleted"`
+	Frozen        *frozenOutput          `json:"frozen" doc:"Takedown by an operator: calls get 403 project_frozen, exports work; null: none"`
 }
 
 type frozenOutput struct {
@@ -43,55 +43,31 @@ type versionOutput struct {
 	ID           string              `json:"id"`
 	Name         string              `json:"name"`
 	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
-	IP           ipRules             `json:"ip"`
+	IP           contract.IPRules    `json:"ip"`
 	ETag         string              `json:"etag" doc:"Send as If-Match to update the version"`
 	Environments []environmentOutput `json:"environments"`
 	Warnings     []warningOutput     `json:"warnings,omitempty" doc:"In the answer to an update: what is allowed but may surprise"`
 }
 
-type ipRules struct {
-	Allow []string `json:"allow" doc:"Allowed client address ranges; empty: any"`
-	Deny  []string `json:"deny" doc:"Denied client address ranges; they override allow"`
-}
-
 type requestsAuthOutput struct {
-	Mode    string   `json:"mode"`
-	Methods []string `json:"methods"`
-	Keyless string   `json:"keyless"`
-	JWT     *jwtBody `json:"jwt,omitempty"`
+	Mode    string        `json:"mode"`
+	Methods []string      `json:"methods"`
+	Keyless string        `json:"keyless"`
+	JWT     *contract.JWT `json:"jwt,omitempty"`
 
 	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
 }
 
-// jwtBody lists the issuers and audiences that the method jwt accepts.
-type jwtBody struct {
-	AllowedPairs []tokenPair `json:"allowed_pairs,omitempty" doc:"A token must match iss and aud of one pair"`
+// readIssuers returns the issuers of a body, none but not nil if it has none.
+func readIssuers(b contract.JWT) []snapshot.TokenIssuer {
+	return append([]snapshot.TokenIssuer{}, b.AllowedPairs...)
 }
 
-type tokenPair struct {
-	Issuer   string `json:"iss,omitempty" doc:"https URL of the issuer, exactly as in its tokens" example:"https://accounts.example.com"`
-	Audience string `json:"aud,omitempty" doc:"Required in the token's aud" example:"https://api.example.com"`
-	JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"Default: from the issuer's discovery document"`
-	Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant; default: the project's own"`
-}
-
-func (b *jwtBody) rule() []snapshot.TokenIssuer {
-	out := []snapshot.TokenIssuer{}
-	for _, pair := range b.AllowedPairs {
-		out = append(out, snapshot.TokenIssuer(pair))
-	}
-	return out
-}
-
-func showIssuers(issuers []snapshot.TokenIssuer) *jwtBody {
+func showIssuers(issuers []snapshot.TokenIssuer) *contract.JWT {
 	if len(issuers) == 0 {
 		return nil
 	}
-	out := &jwtBody{}
-	for _, one := range issuers {
-		out.AllowedPairs = append(out.AllowedPairs, tokenPair(one))
-	}
-	return out
+	return &contract.JWT{AllowedPairs: issuers}
 }
 
 type environmentOutput struct {
@@ -110,7 +86,7 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 		DisplayName:   p.DisplayName,
 		FallbackOwner: p.FallbackOwner,
 		Tenants:       p.Tenants,
-		Limits:        showProjectLimits(p.Limits),
+		Limits:        p.Limits,
 		Versions:      []versionOutput{},
 		KeyTypes:      p.KeyTypes,
 		CreatedAt:     p.CreatedAt.UTC(),
@@ -137,7 +113,7 @@ func (h *Handler) showVersion(v projects.Version) versionOutput {
 		Name:         v.Name,
 		ETag:         web.FormatETag(v.ETag),
 		Environments: []environmentOutput{},
-		IP:           ipRules{Allow: v.IPAllow, Deny: v.IPDeny},
+		IP:           contract.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		RequestsAuth: requestsAuthOutput{
 			Mode:    v.Mode,
 			Methods: v.Methods,
@@ -212,11 +188,11 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	Body    struct {
 		Name         *string `json:"name,omitempty" doc:"New name, which changes the addresses of its environments at once" example:"1.1.0"`
 		RequestsAuth struct {
-			Mode    *string     `json:"mode,omitempty" minLength:"1"`
-			Methods *[]string   `json:"methods,omitempty"`
-			Keyless *string     `json:"keyless,omitempty" minLength:"1"`
-			JWT     *jwtBody    `json:"jwt,omitempty"`
-			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
+			Mode    *string       `json:"mode,omitempty" minLength:"1"`
+			Methods *[]string     `json:"methods,omitempty"`
+			Keyless *string       `json:"keyless,omitempty" minLength:"1"`
+			JWT     *contract.JWT `json:"jwt,omitempty"`
+			Opaque  *opaqueBody   `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
 		} `json:"requests_auth,omitempty"`
 		IP struct {
 			Allow *[]string `json:"allow,omitempty" doc:"Replaces the allowed ranges; []: any"`
@@ -235,7 +211,7 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 		IPDeny:  in.Body.IP.Deny,
 	}
 	if auth.JWT != nil {
-		issuers := auth.JWT.rule()
+		issuers := readIssuers(*auth.JWT)
 		change.Issuers = &issuers
 	}
 	v, err := h.Projects.UpdateAccess(

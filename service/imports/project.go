@@ -11,7 +11,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 )
 
@@ -42,19 +41,12 @@ func (w *work) writeRow(tx *models.Tx) error {
 		DeletedAt:     &w.now,
 		DisplayName:   in.DisplayName,
 		FallbackOwner: cmp.Or(in.FallbackOwner, in.Name), // every project has one
-		Limits: models.ProjectLimits{
-			Key:     keys.LimitsColumn(in.Limits.Key),
-			Owner:   keys.LimitsColumn(in.Limits.Owner),
-			IP:      keys.LimitsColumn(in.Limits.IP),
-			Project: keys.LimitsColumn(in.Limits.Project),
-		},
-		APIAudience: in.API.Audience,
-		CORS:        projects.CORSColumn(in.CORS),
-		CreatedAt:   stored(in.CreatedAt),
-		UpdatedAt:   w.now,
-	}
-	for _, scope := range in.API.Scopes {
-		w.row.APIScopes = append(w.row.APIScopes, models.APIScope(scope))
+		Limits:        in.Limits.Stated(),
+		APIAudience:   in.API.Audience,
+		APIScopes:     in.API.Scopes,
+		CORS:          projects.CORSColumn(in.CORS),
+		CreatedAt:     stored(in.CreatedAt),
+		UpdatedAt:     w.now,
 	}
 	if w.row.ID, err = w.keepID(tx, &models.Project{}, "prj", "project", in.ID); err != nil {
 		return err
@@ -88,7 +80,7 @@ func (w *work) findProduct(tx *models.Tx) (string, error) {
 }
 
 // renameRules gives the rules of a version new ids: those in the zip are of a version that is here.
-func renameRules(rules *models.Rules) {
+func renameRules(rules *snapshot.Rules) {
 	for i := range rules.List {
 		rules.List[i].ID = models.NewID("rul")
 	}
@@ -124,10 +116,10 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 		TokenIssuers: models.TokenIssuers{},
 		IPAllow:      v.Access.IP.Allow,
 		IPDeny:       v.Access.IP.Deny,
-		Rules:        projects.RuleRows(v.Rules),
-		Transforms:   projects.TransformRows(v.Transforms),
+		Rules:        v.Rules,
+		Transforms:   v.Transforms.Stated(),
 
-		OpenAPISettings: projects.OpenAPISettingsRow(&v),
+		OpenAPISettings: v.OpenAPISettings(),
 
 		CreatedAt: w.now,
 		UpdatedAt: w.now,
@@ -136,7 +128,7 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 		row.AuthMethods = append(row.AuthMethods, string(method))
 	}
 	for _, pair := range v.Access.Issuers {
-		row.TokenIssuers = append(row.TokenIssuers, models.TokenIssuer(pair))
+		row.TokenIssuers = append(row.TokenIssuers, pair)
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
 		row.Introspection = models.Introspection{
@@ -202,7 +194,7 @@ func (w *work) writeSomeKeyTypes(tx *models.Tx, list []snapshot.KeyType) error {
 			Name:      t.Name,
 			Scopes:    t.Scopes,
 			ExpiresIn: int64(t.ExpiresIn / time.Second),
-			Limits:    keys.LimitsColumn(t.Limits),
+			Limits:    t.Limits.Stated(),
 			BuiltIn:   t.BuiltIn,
 		}
 		var err error

@@ -37,12 +37,7 @@ func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, e
 		CreatedAt:     row.CreatedAt.UTC(),
 		TakenDown:     row.FrozenAt != nil,
 		Deleted:       row.DeletedAt != nil,
-		Limits: snapshot.ProjectLimits{
-			Key:     keys.Limits(row.Limits.Key),
-			Owner:   keys.Limits(row.Limits.Owner),
-			IP:      keys.Limits(row.Limits.IP),
-			Project: keys.Limits(row.Limits.Project),
-		},
+		Limits:        keys.ProjectLimits(row.Limits),
 	}
 	out.API = compileAPI(row)
 	for _, read := range []func(*projectRows, models.Project, *snapshot.Project) error{
@@ -192,14 +187,13 @@ func compileVersion(
 		Access: snapshot.Access{
 			Mode:    snapshot.Mode(v.AuthMode),
 			Keyless: snapshot.Keyless(v.Keyless),
-			Issuers: issuersOf(v.TokenIssuers),
+			Issuers: v.TokenIssuers,
 			Opaque:  introspectionOf(v),
 			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},
 	}
-	out.Transforms = compileTransforms(v.Transforms)
-	out.Validation = snapshot.Validation(v.OpenAPISettings.Validation)
-	out.Publication = snapshot.Publication(v.OpenAPISettings.Publication)
+	out.Transforms = snapshot.TransformsOf(v.Transforms)
+	out.Validation, out.Publication = v.OpenAPISettings.Validation, v.OpenAPISettings.Publication
 	if out.Rules = compileRules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}
 	}

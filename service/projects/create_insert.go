@@ -114,8 +114,8 @@ func (s *Service) insertVersion(
 		AuthMode:     plan.Auth.Mode,
 		AuthMethods:  plan.Auth.Methods,
 		Keyless:      plan.Auth.Keyless,
-		TokenIssuers: issuerRows(plan.Auth.Issuers),
-		Rules:        models.Rules{ReadWriteScopes: plan.readWriteScopes()},
+		TokenIssuers: plan.Auth.Issuers,
+		Rules:        contract.Rules{ReadWriteScopes: plan.readWriteScopes()},
 		CreatedAt:    now,
 		UpdatedAt:    now,
 	}

@@ -31,7 +31,7 @@ func (s *Service) CheckImported(
 		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes),
 		checkImportedTenants(in.Tenants),
 		checkImportedCORS(ConfigPointer+"/cors", in.CORS),
-		below(ConfigPointer+"/api", API{Audience: in.API.Audience, Scopes: in.API.Scopes}.check()),
+		below(ConfigPointer+"/api", checkAPI(in.API)),
 	)
 	if len(in.Tenants) > maxImportedTenants { // what is checked next compares them with each other
 		return nil, nil, fault.InvalidFields(wrong)
@@ -60,7 +60,7 @@ func (s *Service) CheckImported(
 		wrong, warnings = append(wrong, fields...), append(warnings, surprises...)
 		wrong = append(wrong, CheckRules("/authz/rules.json/"+in.Versions[i].ID, &in.Versions[i].Rules)...)
 		wrong = append(wrong, CheckOpenAPISettings(fmt.Sprintf("%s/versions/%d", ConfigPointer, i),
-			in.Versions[i].Validation, in.Versions[i].Publication, in.Versions[i].OpenAPI != nil)...)
+			in.Versions[i].OpenAPISettings(), in.Versions[i].OpenAPI != nil)...)
 		wrong = append(wrong, CheckTransforms("/transforms.json/"+in.Versions[i].ID, &in.Versions[i].Transforms)...)
 	}
 	return wrong, warnings, nil
@@ -92,26 +92,17 @@ func checkImportedCORS(pointer string, in *snapshot.CORS) []fault.Field {
 	if in == nil {
 		return nil
 	}
-	column := CORSColumn(in)
-	_, wrong := CORS{
-		Origins:        column.Origins,
-		AppOrigins:     column.AppOrigins,
-		Methods:        column.Methods,
-		Headers:        column.Headers,
-		ExposedHeaders: column.ExposedHeaders,
-		Credentials:    column.Credentials,
-		MaxAge:         column.MaxAge,
-	}.column()
+	_, wrong := checkCORS(in.CORS)
 	return below(pointer, wrong)
 }
 
 func checkImportedLimits(in *snapshot.Project) []fault.Field {
 	const at = ConfigPointer + "/limits/"
 	return slices.Concat(
-		keys.CheckLimits(at+"key", keys.LimitsColumn(in.Limits.Key)),
-		keys.CheckLimits(at+"owner", keys.LimitsColumn(in.Limits.Owner)),
-		keys.CheckLimits(at+"ip", keys.LimitsColumn(in.Limits.IP)),
-		keys.CheckLimits(at+"project", keys.LimitsColumn(in.Limits.Project)),
+		keys.CheckLimits(at+"key", in.Limits.Key.Stated()),
+		keys.CheckLimits(at+"owner", in.Limits.Owner.Stated()),
+		keys.CheckLimits(at+"ip", in.Limits.IP.Stated()),
+		keys.CheckLimits(at+"project", in.Limits.Project.Stated()),
 	)
 }
 
@@ -127,7 +118,7 @@ func checkImportedTypes(types []snapshot.KeyType) []fault.Field {
 			Name:      t.Name,
 			Scopes:    t.Scopes,
 			ExpiresIn: int64(t.ExpiresIn / time.Second),
-			Limits:    contract.Limits(keys.LimitsColumn(t.Limits)),
+			Limits:    t.Limits.Stated(),
 		}
 		if !t.BuiltIn {
 			custom = append(custom, one)

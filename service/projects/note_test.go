@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -31,12 +30,14 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 		return statements.Load() - before
 	}
 	plain := counted(func() error {
-		_, err := w.SetTransforms(ctx, p, project, "1.0.0", "", snapshot.Transforms{})
+		_, err := w.SetTransforms(ctx, p, contract.TransformsUpdate{
+			VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: "1.0.0"},
+		})
 		return err
 	})
 	for what, do := range map[string]func() error{
 		"rules": func() error {
-			_, err := w.SetRules(ctx, p, project, "1.0.0", "", snapshot.Rules{Default: snapshot.RulesDeny})
+			_, err := w.SetRules(ctx, p, rulesUpdate(project, "", contract.Rules{Default: contract.RulesDeny}))
 			return err
 		},
 		"settings": func() error {

@@ -69,11 +69,11 @@ type Project struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string
-	Product       string               // name, "" for none
-	Tenants       []string             // names of those it serves
-	Limits        models.ProjectLimits // what is counted, and up to where
-	API           API
-	CORS          CORS
+	Product       string                 // name, "" for none
+	Tenants       []string               // names of those it serves
+	Limits        contract.ProjectLimits // what is counted, and up to where
+	API           contract.SavedAPI
+	CORS          contract.SavedCORS
 	ETag          string `audit:"-"` // of all that is here
 	SettingsETag  string `audit:"-"` // of the project's own settings, without its versions
 	CreatedAt     time.Time

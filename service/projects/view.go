@@ -3,6 +3,7 @@ package projects
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -153,6 +154,12 @@ func digest(state ...any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// digestOf is digest of a value by its JSON, which has what its pointers point to.
+func digestOf(value any) string {
+	text, _ := json.Marshal(value) // values of the contract always have JSON
+	return digest(string(text))
+}
+
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -171,10 +178,10 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 		IPAllow:     keys.Texts(v.IPAllow),
 		IPDeny:      keys.Texts(v.IPDeny),
 		Rules:       compileRules(v.Rules),
-		Transforms:  compileTransforms(v.Transforms),
-		Validation:  snapshot.Validation(v.OpenAPISettings.Validation),
-		Publication: snapshot.Publication(v.OpenAPISettings.Publication),
-		Issuers:     issuersOf(v.TokenIssuers),
+		Transforms:  snapshot.TransformsOf(v.Transforms),
+		Validation:  v.OpenAPISettings.Validation,
+		Publication: v.OpenAPISettings.Publication,
+		Issuers:     v.TokenIssuers,
 		ETag:        access.ETag(v.UpdatedAt),
 	}
 	if v.Introspection.Endpoint != "" {

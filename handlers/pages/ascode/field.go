@@ -171,15 +171,13 @@ func Day(name, member, flag string) Field {
 	}}
 }
 
-// PerLine is a list with an element on each line, or in each box that is ticked. The command has a flag for each.
+// PerLine is a list with an element on each line, or of boxes that are ticked. The command has a flag for each.
 func PerLine(name, member, flag string) Field {
 	return list(name, member, flag, false, func(f Field, form url.Values) []string {
 		var out []string
-		for _, text := range form[f.Name] {
-			for line := range strings.Lines(text) {
-				if line = strings.TrimSpace(line); line != "" {
-					out = append(out, line)
-				}
+		for line := range strings.Lines(strings.Join(form[f.Name], "\n")) {
+			if line = strings.TrimSpace(line); line != "" {
+				out = append(out, line)
 			}
 		}
 		return out

@@ -1,6 +1,7 @@
 package ascode
 
 import (
+	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
@@ -40,34 +41,33 @@ func fieldsOf(op contract.Described, members ...string) []Field {
 			flag = "--" + m.Flag
 		}
 		fields[i] = fieldOf(m, flag)
+		switch {
+		case m.Type != m.Elem(), op.Describe().Method == http.MethodPut:
+			fields[i] = fields[i].Keep() // of what exists
+		case m.Required:
+			fields[i] = fields[i].Need()
+		}
 	}
 	return fields
 }
 
-// fieldOf is the field of a form for a member of a body. One that may be absent belongs to a form of what exists.
+// fieldOf is the field of a form for a member of a body.
 func fieldOf(m contract.Member, flag string) Field {
-	var f Field
 	switch of := m.Elem(); {
 	case of == reflect.TypeFor[contract.Limits]():
-		f = limitsField(m.Name, flag)
+		return limitsField(m.Name, flag)
 	case of == reflect.TypeFor[time.Time]():
-		f = Day(m.Name, m.Name, flag)
+		return Day(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Bool:
-		f = Bool(m.Name, m.Name, flag)
+		return Bool(m.Name, m.Name, flag)
+	case of.Kind() == reflect.Int:
+		return Number(m.Name, m.Name, flag, 1, "")
 	case of.Kind() == reflect.Slice && m.Form == "list":
-		f = Joined(PerLine(m.Name, m.Name, flag))
+		return Joined(PerLine(m.Name, m.Name, flag))
 	case of.Kind() == reflect.Slice:
-		f = PerLine(m.Name, m.Name, flag)
-	default:
-		f = Text(m.Name, m.Name, flag)
+		return PerLine(m.Name, m.Name, flag)
 	}
-	if m.Type != m.Elem() {
-		f = f.Keep()
-	}
-	if m.Required {
-		f = f.Need()
-	}
-	return f
+	return Text(m.Name, m.Name, flag)
 }
 
 // limitsField is Limits with one flag for all of them.

@@ -1,6 +1,10 @@
 package ascode
 
-import "net/url"
+import (
+	"net/url"
+
+	"postern/core/contract"
+)
 
 const (
 	aVersion     = "/projects/:project/versions/:version"
@@ -18,7 +22,7 @@ var versionPages = map[string]Page{
 	aVersion + "/access": reads("get-project", "projects show {project}"),
 	aVersion + "/rules": reads("get-rules", "rules show "+ofVersion).
 		and("list-shadow-refusals", "rules shadow "+ofVersion).and("list-relation-misses", "rules missed "+ofVersion),
-	aVersion + "/transforms": reads("get-transforms", "transforms show "+ofVersion),
+	aVersion + "/transforms": shows(contract.GetTransforms),
 	aVersion + "/openapi": reads("get-openapi-document", "openapi show "+ofVersion).
 		and("list-openapi-operations", "").and("get-openapi-settings", "openapi settings "+ofVersion).
 		and("list-invalid-requests", "openapi invalid "+ofVersion),
@@ -92,10 +96,8 @@ func versionForms(read Readers) map[string][]Call {
 				Note: "The document is read from a file.",
 			},
 		},
-		aVersion + "/openapi/remove": does("remove-openapi-document", "openapi remove "+ofVersion),
-		aVersion + "/openapi/settings": does("set-openapi-settings", "openapi settings "+ofVersion,
-			Text("validation", "validation", "--validate").Keep(),
-			Text("publication", "publication", "--publish").Keep()),
+		aVersion + "/openapi/remove":   does("remove-openapi-document", "openapi remove "+ofVersion),
+		aVersion + "/openapi/settings": submits(contract.SetOpenAPISettings, "validation", "publication"),
 	}
 }
 
