@@ -36,12 +36,12 @@ type NewEnvironment struct {
 
 // NewAuth says which callers may use the proxy.
 type NewAuth struct {
-	Mode     string                `json:"mode,omitempty"` // passthrough or authenticate
-	Methods  []string              `json:"methods,omitempty"`
-	Keyless  string                `json:"keyless,omitempty"` // reject or owner_fallback
-	KeyTypes []contract.NewKeyType `json:"key_types,omitempty"`
-	JWT      *contract.JWT         `json:"jwt,omitempty"`
-	Opaque   *Opaque               `json:"opaque,omitempty"`
+	Mode     string                     `json:"mode,omitempty"` // passthrough or authenticate
+	Methods  []string                   `json:"methods,omitempty"`
+	Keyless  string                     `json:"keyless,omitempty"` // reject or owner_fallback
+	KeyTypes []contract.NewKeyType      `json:"key_types,omitempty"`
+	JWT      *contract.JWT              `json:"jwt,omitempty"`
+	Opaque   *contract.NewIntrospection `json:"opaque,omitempty"`
 }
 
 // Proxy is a created proxy, with the secrets that are shown only then.
