@@ -48,7 +48,7 @@ var fields = map[string]shown{
 	"CORS.AppOrigins":     {snapshot.FeatureCORS, `"app_origins": true`},
 	"CORS.FromApps":       {snapshot.FeatureCORS, "https://fa.example"},
 	"CORS.Methods":        {snapshot.FeatureCORS, "PATCH"},
-	"CORS.AllowHeaders":   {snapshot.FeatureCORS, "Co-Header"},
+	"CORS.Headers":        {snapshot.FeatureCORS, "Co-Header"},
 	"CORS.ExposedHeaders": {snapshot.FeatureCORS, "Co-Exposed"},
 	"CORS.Credentials":    {snapshot.FeatureCORS, `"credentials": true`},
 	"CORS.MaxAge":         {snapshot.FeatureCORS, "77007"},
@@ -331,8 +331,12 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.CORS{}, snapshot.GroupsLeft{},
 	} {
 		kind := reflect.TypeOf(of)
-		for i := range kind.NumField() {
-			name := kind.Name() + "." + kind.Field(i).Name
+		for _, field := range reflect.VisibleFields(kind) {
+			fromContract := strings.HasSuffix(kind.Field(field.Index[0]).Type.PkgPath(), "core/contract")
+			if len(field.Index) > 1 != (fromContract && kind.Field(field.Index[0]).Anonymous) {
+				continue // in a value that is embedded, the members count; in other types, the fields
+			}
+			name := kind.Name() + "." + field.Name
 			want, ok := fields[name]
 			switch name {
 			case "Project.TakenDown", "Project.Deleted", "Project.TeamID": // of this installation, not exported

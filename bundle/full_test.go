@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/testkit/sample"
@@ -61,14 +62,16 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Scopes:   []snapshot.APIScope{{Name: "ap:scope", Description: "ap description"}},
 		},
 		CORS: &snapshot.CORS{
-			Origins:        []string{"https://co.example"},
-			AppOrigins:     true,
-			FromApps:       []string{"https://fa.example"},
-			Methods:        []string{"PATCH"},
-			AllowHeaders:   []string{"Co-Header"},
-			ExposedHeaders: []string{"Co-Exposed"},
-			Credentials:    true,
-			MaxAge:         new(77007),
+			CORS: contract.CORS{
+				Origins:        []string{"https://co.example"},
+				AppOrigins:     true,
+				Methods:        []string{"PATCH"},
+				Headers:        []string{"Co-Header"},
+				ExposedHeaders: []string{"Co-Exposed"},
+				Credentials:    true,
+				MaxAge:         new(77007),
+			},
+			FromApps: []string{"https://fa.example"},
 		},
 		CallSigningKeys: []snapshot.CallSigningKey{{
 			ID:             "cs-thumbprint",
@@ -94,9 +97,11 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 			Name:          "te-name",
 			DisplayName:   "Te Display",
 			FallbackOwner: "te-fallback",
-			CORS:          &snapshot.CORS{Origins: []string{"https://tc.example"}, Methods: []string{"PATCH"}},
-			Detached:      true,
-			Directory:     fullDirectory(),
+			CORS: &snapshot.CORS{
+				CORS: contract.CORS{Origins: []string{"https://tc.example"}, Methods: []string{"PATCH"}},
+			},
+			Detached:  true,
+			Directory: fullDirectory(),
 		}},
 		Webhooks: []snapshot.Webhook{{ID: "whk_full", Host: "wh.example", Events: []string{"wh.event"}, Enabled: true}},
 		Members: []snapshot.Member{{

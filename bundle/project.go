@@ -17,23 +17,23 @@ const configFile = "project-config.json"
 // The types of project-config.json. They are separate from the snapshot's because the
 // document is a public format, while the snapshot may change with the gateway.
 type projectDoc struct {
-	ID            string       `json:"id"`
-	Name          string       `json:"name"`
-	DisplayName   string       `json:"display_name"`
-	FallbackOwner *string      `json:"fallback_owner"`
-	Product       *productDoc  `json:"product"`
-	Limits        limitsDoc    `json:"limits"`
-	API           *apiDoc      `json:"api"`
-	CORS          *corsDoc     `json:"cors,omitempty"`
-	CreatedAt     string       `json:"created_at"`
-	ExpiresAt     *string      `json:"expires_at"`
-	Revision      int64        `json:"revision"`
-	RevisedAt     string       `json:"revised_at"`
-	KeyTypes      []keyTypeDoc `json:"key_types"`
-	Tenants       []tenantDoc  `json:"tenants"`
-	Versions      []versionDoc `json:"versions"`
-	CallSigning   *signingDoc  `json:"call_signing,omitempty"`
-	Webhooks      []webhookDoc `json:"webhooks,omitempty"`
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	DisplayName   string         `json:"display_name"`
+	FallbackOwner *string        `json:"fallback_owner"`
+	Product       *productDoc    `json:"product"`
+	Limits        limitsDoc      `json:"limits"`
+	API           *apiDoc        `json:"api"`
+	CORS          *snapshot.CORS `json:"cors,omitempty"`
+	CreatedAt     string         `json:"created_at"`
+	ExpiresAt     *string        `json:"expires_at"`
+	Revision      int64          `json:"revision"`
+	RevisedAt     string         `json:"revised_at"`
+	KeyTypes      []keyTypeDoc   `json:"key_types"`
+	Tenants       []tenantDoc    `json:"tenants"`
+	Versions      []versionDoc   `json:"versions"`
+	CallSigning   *signingDoc    `json:"call_signing,omitempty"`
+	Webhooks      []webhookDoc   `json:"webhooks,omitempty"`
 }
 
 type webhookDoc struct {
@@ -69,12 +69,12 @@ type keyTypeDoc struct {
 }
 
 type tenantDoc struct {
-	ID            string   `json:"id"`
-	Name          string   `json:"name"`
-	DisplayName   string   `json:"display_name,omitempty"`
-	FallbackOwner *string  `json:"fallback_owner"`
-	Detached      bool     `json:"detached"`
-	CORS          *corsDoc `json:"cors,omitempty"`
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	DisplayName   string         `json:"display_name,omitempty"`
+	FallbackOwner *string        `json:"fallback_owner"`
+	Detached      bool           `json:"detached"`
+	CORS          *snapshot.CORS `json:"cors,omitempty"`
 }
 
 type versionDoc struct {
@@ -154,7 +154,7 @@ func (b *Build) projectDoc() projectDoc {
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
 		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
 			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
-		API: apiDocOf(p.API), CORS: corsDocOf(p.CORS), CallSigning: signingDocOf(p.CallSigningKeys),
+		API: apiDocOf(p.API), CORS: p.CORS, CallSigning: signingDocOf(p.CallSigningKeys),
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {
@@ -180,7 +180,7 @@ func (b *Build) projectDoc() projectDoc {
 			DisplayName:   t.DisplayName,
 			FallbackOwner: optional(t.FallbackOwner),
 			Detached:      t.Detached,
-			CORS:          corsDocOf(t.CORS),
+			CORS:          t.CORS,
 		})
 	}
 	for _, w := range p.Webhooks {

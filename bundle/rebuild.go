@@ -193,7 +193,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			Project: d.Limits.Project.limits(),
 		},
 	}
-	p.API, p.CORS = d.API.api(), d.CORS.cors()
+	p.API, p.CORS = d.API.api(), d.CORS
 	p.CallSigningKeys = d.CallSigning.keys(&in)
 	if d.Product != nil {
 		p.ProductID, p.Product, p.ProductTitle = d.Product.ID, d.Product.Name, d.Product.DisplayName
@@ -212,7 +212,7 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			DisplayName:   t.DisplayName,
 			FallbackOwner: valueOf(t.FallbackOwner),
 			Detached:      t.Detached,
-			CORS:          t.CORS.cors(),
+			CORS:          t.CORS,
 		})
 	}
 	for _, w := range d.Webhooks {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/gateway"
 )
@@ -34,21 +35,26 @@ const (
 
 var (
 	severalOrigins = snapshot.CORS{
-		Origins:        []string{"https://app.example"},
-		AppOrigins:     true,
-		FromApps:       []string{"https://admin.example:8443"},
-		Methods:        []string{"GET", "POST"},
-		AllowHeaders:   []string{"Content-Type", "X-API-Key"},
-		ExposedHeaders: []string{"ETag", "Retry-After"},
-		Credentials:    true,
-		MaxAge:         new(600),
+		CORS: contract.CORS{
+			Origins:        []string{"https://app.example"},
+			AppOrigins:     true,
+			Methods:        []string{"GET", "POST"},
+			Headers:        []string{"Content-Type", "X-API-Key"},
+			ExposedHeaders: []string{"ETag", "Retry-After"},
+			Credentials:    true,
+			MaxAge:         new(600),
+		},
+		FromApps: []string{"https://admin.example:8443"},
 	}
-	oneOrigin = snapshot.CORS{Origins: []string{"https://app.example"}, Methods: []string{"GET"}}
-	oneApp    = snapshot.CORS{Origins: []string{"capacitor://localhost"}, Methods: []string{"GET"}}
+	oneOrigin = snapshot.CORS{CORS: contract.CORS{Origins: []string{"https://app.example"}, Methods: []string{"GET"}}}
+	oneApp    = snapshot.CORS{CORS: contract.CORS{Origins: []string{"capacitor://localhost"}, Methods: []string{"GET"}}}
 	someApps  = snapshot.CORS{
-		Origins: []string{"capacitor://localhost", "chrome-extension://abc"}, Methods: []string{"GET"},
+		CORS: contract.CORS{
+			Origins: []string{"capacitor://localhost", "chrome-extension://abc"},
+			Methods: []string{"GET"},
+		},
 	}
-	anyOrigin = snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}, MaxAge: new(0)}
+	anyOrigin = snapshot.CORS{CORS: contract.CORS{Origins: []string{"*"}, Methods: []string{"GET"}, MaxAge: new(0)}}
 )
 
 func TestCORS(t *testing.T) {
@@ -102,10 +108,14 @@ func TestCORS(t *testing.T) {
 		{"any", anyOrigin, []string{otherPage}, 200, passed +
 			"Access-Control-Allow-Origin: *\nAccess-Control-Expose-Headers: X-Upstream\nVary: Accept"},
 		{"any, refused", anyOrigin, []string{otherPage, noKey}, 401, "Access-Control-Allow-Origin: *"},
-		{"left to the upstream", snapshot.CORS{AppOrigins: true}, []string{otherPage}, 200, passed +
+		{"left to the upstream", snapshot.CORS{
+			CORS: contract.CORS{AppOrigins: true},
+		}, []string{otherPage}, 200, passed +
 			"Access-Control-Allow-Origin: https://upstream.example\nAccess-Control-Expose-Headers: X-Upstream\nVary: " +
 			"Accept"},
-		{"left to the upstream, refused", snapshot.CORS{AppOrigins: true}, []string{otherPage, noKey}, 401, ""},
+		{"left to the upstream, refused", snapshot.CORS{
+			CORS: contract.CORS{AppOrigins: true},
+		}, []string{otherPage, noKey}, 401, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, path rigOption) {
@@ -145,7 +155,9 @@ func TestPreflights(t *testing.T) {
 			"Access-Control-Allow-Methods: GET\nAccess-Control-Allow-Origin: *\nAccess-Control-Max-Age: 0"},
 		{"without an origin", anyOrigin, "/orders", []string{asked}, ""},
 		{"without a method", anyOrigin, "/orders", []string{otherPage}, ""},
-		{"left to the upstream", snapshot.CORS{AppOrigins: true}, "/orders", []string{otherPage, asked}, ""},
+		{"left to the upstream", snapshot.CORS{
+			CORS: contract.CORS{AppOrigins: true},
+		}, "/orders", []string{otherPage, asked}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, path rigOption) {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -19,11 +20,17 @@ func withTenantsCORS(own *snapshot.CORS) rigOption {
 		p.CORS = own
 		p.Tenants = append(p.Tenants,
 			snapshot.Tenant{ID: "tnt_acme", Name: "acme", CORS: &snapshot.CORS{
-				Origins: []string{"https://acme.example", "https://admin.acme.example"}, Methods: []string{"PUT"},
-				ExposedHeaders: []string{"ETag"},
+				CORS: contract.CORS{
+					Origins:        []string{"https://acme.example", "https://admin.acme.example"},
+					Methods:        []string{"PUT"},
+					ExposedHeaders: []string{"ETag"},
+				},
 			}},
 			snapshot.Tenant{ID: "tnt_globex", Name: "globex", CORS: &snapshot.CORS{
-				Origins: []string{"https://globex.example", "https://admin.globex.example"}, Methods: []string{"GET"},
+				CORS: contract.CORS{
+					Origins: []string{"https://globex.example", "https://admin.globex.example"},
+					Methods: []string{"GET"},
+				},
 			}},
 		)
 		p.Versions[0].Rules = snapshot.Rules{Mode: snapshot.RulesEnforce, Default: snapshot.RulesAllow,

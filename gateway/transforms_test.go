@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -42,7 +43,7 @@ func TestTransforms(t *testing.T) {
 				h["X-Kept"] = []string{"kept"}
 			}
 			r := newRig(t, upstream, append(more, withTransforms(everyTransform),
-				withCORS(snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}))...)
+				withCORS(snapshot.CORS{CORS: contract.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}}))...)
 			key := "X-API-Key: " + r.mint("prod", snapshot.Key{ID: "key_1", Owner: "app", Scopes: []string{"*"}})
 			got := r.call("GET", "/shop/1.0.0/prod/x", key, "X-Gone: 1", "Cookie: a=b", "X-Old: 1", "x-old: 2",
 				"X-New: before", "X-Known: first", "X-Known: second", "X-Kept: kept")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/openapi/validate"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -341,7 +342,7 @@ func TestPublishedDocument(t *testing.T) {
 func TestPublishedDocument_generated(t *testing.T) {
 	r := newRig(t, nil, withProject(func(p *snapshot.Project) {
 		p.DisplayName, p.Versions[0].Publication = "The shop", snapshot.PublicationPublic
-		p.CORS = &snapshot.CORS{Origins: []string{"https://app.example"}}
+		p.CORS = &snapshot.CORS{CORS: contract.CORS{Origins: []string{"https://app.example"}}}
 	}))
 	got := r.get("/shop/1.0.0/dev/openapi.json", noKey, "Origin: https://app.example")
 	for _, want := range []string{`"title":"The shop"`, `/shop/1.0.0/dev"`, `"/{path}"`, `"api_key"`} {

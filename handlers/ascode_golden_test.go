@@ -25,9 +25,9 @@ import (
 // typedCode is what is typed into fields whose text becomes more than a text in the lines.
 var typedCode = map[string][]string{
 	"access_minutes": {"10"},
-	"cors_headers":   {"Content-Type\nX-Request-Id"},
-	"cors_methods":   {"GET", "POST"},
-	"cors_origins":   {"https://app.example.com\nhttp://localhost:3000"},
+	"headers":        {"Content-Type\nX-Request-Id"},
+	"methods":        {"GET", "POST"},
+	"origins":        {"https://app.example.com\nhttp://localhost:3000"},
 	"days":           {"90"},
 	"ip_allow":       {"203.0.113.0/24\n2001:db8::/32"},
 	"ip_deny":        {"203.0.113.7"},

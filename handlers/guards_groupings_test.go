@@ -25,7 +25,7 @@ var groupingGuards = map[string]guard{
 	"POST /tenants":                   {action: access.TenantCreate, body: "name={name}&team={team}"},
 	"GET /tenants/:tenant":            {action: access.TenantRead},
 	"POST /tenants/:tenant":           {action: access.TenantUpdate, body: "display_name=Renamed"},
-	"POST /tenants/:tenant/cors":      {action: access.TenantUpdate, body: "cors_origins=https://app.example"},
+	"POST /tenants/:tenant/cors":      {action: access.TenantUpdate, body: "origins=https://app.example"},
 	"POST /tenants/:tenant/delete":    {action: access.TenantDelete, needs: "shared", body: "confirm=true"},
 	"POST /projects/:project/product": {action: access.ProjectUpdate, body: "in_product={product}"},
 

@@ -56,7 +56,7 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "limit_of=key&limit_window=minute&limit_calls=10",
 	},
-	"POST /projects/:project/cors": {action: access.ProjectUpdate, body: "cors_origins=https://app.example"},
+	"POST /projects/:project/cors": {action: access.ProjectUpdate, body: "origins=https://app.example"},
 	"POST /projects/:project/versions/:version/addresses": {
 		action: access.ProjectUpdate,
 		body:   "ip_deny=192.0.2.0%2F24",

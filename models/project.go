@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"postern/core/contract"
 	"postern/platform/secrets"
 )
 
@@ -18,8 +19,8 @@ type Project struct {
 	Limits        ProjectLimits
 	APIAudience   string // of its API, "" for none
 	APIScopes     APIScopes
-	CORS          CORS
-	FrozenAt      *time.Time // taken down by the operators since; nil: served
+	CORS          contract.CORS `gorm:"serializer:json"`
+	FrozenAt      *time.Time    // taken down by the operators since; nil: served
 	FrozenReason  string
 	DeletedAt     *time.Time // in the bin since; nil: not deleted
 	PurgeAt       *time.Time // when it leaves the bin for good, if DeletedAt is set

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"gorm.io/gorm/clause"
+
+	"postern/core/contract"
 )
 
 // Tenant is a row of tenants: a project's own (ProjectID is set) or a team's
@@ -14,9 +16,9 @@ type Tenant struct {
 	ProjectID     *string
 	TeamID        *string
 	Name          string
-	DisplayName   string // "" shows the name
-	FallbackOwner string // "" is the project's
-	CORS          CORS   // not set: the project's
+	DisplayName   string        // "" shows the name
+	FallbackOwner string        // "" is the project's
+	CORS          contract.CORS `gorm:"serializer:json"` // not set: the project's
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"postern/core/contract"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -375,21 +376,25 @@ func shown() projects.Shown {
 
 // cors has everything that a project can state, and a mistake.
 func cors() ui.CORS {
-	m := ui.CORS{
+	methods := []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"}
+	return ui.CORS{
+		SavedCORS: contract.SavedCORS{
+			CORS: contract.CORS{
+				Origins:    []string{"https://app.example.com", "http://localhost:3000"},
+				AppOrigins: true,
+				Methods:    methods,
+				Headers:    []string{"Content-Type", "X-API-Key"},
+			},
+			FromApps: []string{"https://admin.example.com", "https://kiosk.example.com:8443"},
+			ETag:     "1",
+		},
 		Action:        "/projects/shop/cors",
 		Hint:          "A page may call this project from a browser if its origin is listed (CORS).",
 		Apps:          "project's",
 		Overrides:     []ui.Link{{URL: "/tenants/tnt_1", Text: "Acme"}, {URL: "/tenants/tnt_2", Text: "Globex"}},
 		MoreOverrides: 3,
-		Revision:      "1",
-		Origins:       ui.Value{Text: "https://app.example.com\nhttp://localhost:3000"},
-		AppOrigins:    true,
-		FromApps:      []string{"https://admin.example.com", "https://kiosk.example.com:8443"},
-		Headers:       ui.Value{Text: "Content-Type\nX-API-Key"},
-		MaxAge:        ui.Value{Text: "soon", Error: "Use 0 to 86400 seconds, or leave it out."},
+		AllMethods:    append([]string{"PATCH"}, methods...),
+		Age:           "soon",
+		Wrong:         map[string]string{"max_age": "Use 0 to 86400 seconds, or leave it out."},
 	}
-	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-		m.Methods = append(m.Methods, ui.Option{Value: method, Title: method, Chosen: method != "PATCH"})
-	}
-	return m
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"postern/platform/listjson"
 )
 
 // Encode returns v as JSON on one line that is also valid YAML 1.2 and hides nothing
@@ -43,9 +45,13 @@ func (e *encoder) encode(v any) ([]byte, error) {
 	return escapeUnseen(bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))), nil
 }
 
-// Write writes v as an indented document with a final newline.
+// Write writes v as an indented document with a final newline. A list without items is [].
 func Write(w io.Writer, v any) error {
-	line, err := Encode(v)
+	text, err := listjson.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("jsonfile: encode %T: %w", v, err)
+	}
+	line, err := Encode(json.RawMessage(text))
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func corsOf(p *snapshot.Project) []pluginDoc {
 	return []pluginDoc{{Name: "cors", Config: corsConfig{
 		Origins:        all.Allowed(),
 		Methods:        all.Methods,
-		Headers:        all.AllowHeaders,
+		Headers:        all.Headers,
 		ExposedHeaders: all.ExposedHeaders,
 		Credentials:    all.Credentials,
 		MaxAge:         all.MaxAge,

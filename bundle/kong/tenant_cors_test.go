@@ -4,15 +4,16 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
 func TestJudgeTenantCORS(t *testing.T) {
 	const app, acme = "https://app.example", "https://acme.example"
 	of := func(origins ...string) *snapshot.CORS {
-		return &snapshot.CORS{Origins: origins, Methods: []string{"GET"}}
+		return &snapshot.CORS{CORS: contract.CORS{Origins: origins, Methods: []string{"GET"}}}
 	}
-	unused := &snapshot.CORS{AppOrigins: true}
+	unused := &snapshot.CORS{CORS: contract.CORS{AppOrigins: true}}
 	for _, tt := range []struct {
 		name         string
 		own          *snapshot.CORS

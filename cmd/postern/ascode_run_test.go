@@ -49,8 +49,8 @@ var codeRuns = []codeRun{
 	}},
 	{"no limits", "/projects/:project/limits", "/api/v1/projects/:project", nil},
 	{"cors", "/projects/:project/cors", "/api/v1/projects/:project/cors", []string{
-		"cors_origins", "https://app.example.com\nhttp://localhost:3000", "cors_methods", "GET", "cors_methods", "POST",
-		"cors_headers", "Content-Type\nX-A", "exposed_headers", "X-B", "credentials", "true", "max_age", "600",
+		"origins", "https://app.example.com\nhttp://localhost:3000", "methods", "GET", "methods", "POST",
+		"headers", "Content-Type\nX-A", "exposed_headers", "X-B", "credentials", "true", "max_age", "600",
 	}},
 	{"no cors", "/projects/:project/cors", "/api/v1/projects/:project/cors", nil},
 	{"rules", "/projects/:project/versions/:version/rules", "/api/v1/projects/:project/versions/:version/rules",
@@ -97,7 +97,7 @@ var codeRuns = []codeRun{
 		"display_name", "Acme; Ltd", "fallback_owner", "billing",
 	}},
 	{"tenant cors", "/tenants/:tenant/cors", "/api/v1/tenants/:tenant/cors", []string{
-		"cors_origins", "*", "cors_methods", "GET",
+		"origins", "*", "methods", "GET",
 	}},
 	{"sign-in policy", "/tenants/:tenant/entry", "/api/v1/tenants/:tenant/entry", []string{"invite_only", "true"}},
 	{"approve", "/tenants/:tenant/approvals", "/api/v1/tenants/:tenant/approvals", []string{"value", "example.org"}},

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -65,25 +65,35 @@ func onCORS[T any](t terminal, c *cobra.Command, of corsOf, do func(context.Cont
 	return out, err
 }
 
-func (of corsOf) get(ctx context.Context, api caller) (client.CORS, error) {
+func (of corsOf) get(ctx context.Context, api caller) (contract.SavedCORS, error) {
 	if of.tenant != "" {
-		return api.TenantCORS(ctx, of.tenant)
+		return client.Do(ctx, api.Client, contract.GetTenantCORS, contract.TenantPath{Tenant: of.tenant})
 	}
-	return api.CORS(ctx, of.project)
+	return client.Do(ctx, api.Client, contract.GetCORS, contract.ProjectPath{Project: of.project})
 }
 
-func (of corsOf) set(ctx context.Context, api caller, in client.CORS) (client.CORS, error) {
+// set replaces the CORS unless it has changed since it had the ETag.
+func (of corsOf) set(ctx context.Context, api caller, etag string, in contract.CORS) (contract.SavedCORS, error) {
+	seen := contract.Condition{IfMatch: etag}
 	if of.tenant != "" {
-		return api.SetTenantCORS(ctx, of.tenant, in)
+		path := contract.TenantPath{Tenant: of.tenant}
+		return client.Do(ctx, api.Client, contract.SetTenantCORS, contract.TenantCORSUpdate{
+			TenantPath: path, Condition: seen, Body: in,
+		})
 	}
-	return api.SetCORS(ctx, of.project, in)
+	path := contract.ProjectPath{Project: of.project}
+	return client.Do(ctx, api.Client, contract.SetCORS, contract.CORSUpdate{
+		ProjectPath: path, Condition: seen, Body: in,
+	})
 }
 
-func (of corsOf) remove(ctx context.Context, api caller) (nothing, error) {
+func (of corsOf) remove(ctx context.Context, api caller) (contract.None, error) {
 	if of.tenant != "" {
-		return nothing{}, api.RemoveTenantCORS(ctx, of.tenant)
+		return client.Do(ctx, api.Client, contract.RemoveTenantCORS,
+			contract.TenantCORSRemoval{TenantPath: contract.TenantPath{Tenant: of.tenant}})
 	}
-	return nothing{}, api.RemoveCORS(ctx, of.project)
+	return client.Do(ctx, api.Client, contract.RemoveCORS,
+		contract.CORSRemoval{ProjectPath: contract.ProjectPath{Project: of.project}})
 }
 
 func newCORSShow(t terminal) *cobra.Command {
@@ -108,9 +118,7 @@ func newCORSShow(t terminal) *cobra.Command {
 }
 
 func newCORSSet(t terminal) *cobra.Command {
-	var in client.CORS
 	var of corsOf
-	var age string
 	command := &cobra.Command{
 		Use:   "set [PROJECT]",
 		Short: "Let pages of other origins call a project, or call with a tenant's credentials",
@@ -123,78 +131,31 @@ answered by them in place of the project's, in every project that serves it.`,
   postern cors set shop --app-origins --credentials
   postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600
   postern cors set --tenant acme --origins https://acme.example.com`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if !changesCORS(c) {
-				return usageError{"nothing to change: give --origins or another flag"}
-			}
-			seconds, err := readAge(age)
+	}
+	replace := valueFlags[contract.CORS](command)
+	command.RunE = func(c *cobra.Command, _ []string) error {
+		if err := replace(&contract.CORS{}); err != nil {
+			return err
+		}
+		found, err := onCORS(t, c, of, func(ctx context.Context, api caller) (contract.SavedCORS, error) {
+			now, err := of.get(ctx, api)
 			if err != nil {
-				return err
+				return now, err
 			}
-			found, err := onCORS(t, c, of, func(ctx context.Context, api caller) (client.CORS, error) {
-				now, err := of.get(ctx, api)
-				if err != nil {
-					return now, err
-				}
-				takeCORSFlags(c, &now, in, seconds)
-				return of.set(ctx, api, now)
-			})
-			if err != nil {
-				return err
+			if err := replace(&now.CORS); err != nil {
+				return now, err
 			}
-			return printCORS(t, c, of, found)
-		},
+			return of.set(ctx, api, now.ETag, now.CORS)
+		})
+		if err != nil {
+			return err
+		}
+		return printCORS(t, c, of, found)
 	}
 	tenantCORSFlag(command, &of)
-	flags := command.Flags()
-	flags.StringSliceVar(&in.Origins, "origins", nil,
-		"origins that may call, such as https://app.example.com or capacitor://localhost; * for all")
-	flags.BoolVar(&in.AppOrigins, "app-origins", false, "allow the origins of the app clients' redirect URIs too")
-	flags.StringSliceVar(&in.Methods, "methods", nil, "methods that pages may use; empty for all")
-	flags.StringSliceVar(&in.Headers, "headers", nil, "headers that pages may set; empty for those that they ask for")
-	flags.StringSliceVar(&in.ExposedHeaders, "exposed-headers", nil, "headers of responses that pages may read")
-	flags.BoolVar(&in.Credentials, "credentials", false, "pages may send cookies; not with --origins '*'")
-	flags.StringVar(&age, "max-age", "", "seconds for which browsers cache a preflight; none to leave it to them")
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
-}
-
-// corsFlags are the flags of cors set that change something.
-var corsFlags = []string{"origins", "app-origins", "methods", "headers", "exposed-headers", "credentials", "max-age"}
-
-func changesCORS(c *cobra.Command) bool { return slices.ContainsFunc(corsFlags, c.Flags().Changed) }
-
-// readAge reads --max-age; nil: none.
-func readAge(text string) (*int, error) {
-	if text == "" || text == "none" {
-		return nil, nil
-	}
-	seconds, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, usageError{fmt.Sprintf("--max-age %q is no number of seconds, and not none", text)}
-	}
-	return &seconds, nil
-}
-
-// takeCORSFlags replaces the parts that flags were given for.
-func takeCORSFlags(c *cobra.Command, now *client.CORS, in client.CORS, age *int) {
-	for flag, take := range map[string]func(){
-		"origins":         func() { now.Origins = in.Origins },
-		"app-origins":     func() { now.AppOrigins = in.AppOrigins },
-		"methods":         func() { now.Methods = in.Methods },
-		"headers":         func() { now.Headers = in.Headers },
-		"exposed-headers": func() { now.ExposedHeaders = in.ExposedHeaders },
-		"credentials":     func() { now.Credentials = in.Credentials },
-		"max-age":         func() { now.MaxAge = age },
-	} {
-		if c.Flags().Changed(flag) {
-			take()
-		}
-	}
-	for _, list := range []*[]string{&now.Origins, &now.Methods, &now.Headers, &now.ExposedHeaders} {
-		*list = append([]string{}, *list...) // null is no list
-	}
 }
 
 func newCORSRemove(t terminal) *cobra.Command {
@@ -221,11 +182,11 @@ func newCORSRemove(t terminal) *cobra.Command {
 	return command
 }
 
-func printCORS(t terminal, c *cobra.Command, of corsOf, found client.CORS) error {
+func printCORS(t terminal, c *cobra.Command, of corsOf, found contract.SavedCORS) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, found)
 	}
-	if len(found.Origins) == 0 && !found.AppOrigins {
+	if !found.IsSet() {
 		whose := "the upstreams"
 		if of.tenant != "" {
 			whose = "the projects that serve the tenant"
@@ -234,29 +195,23 @@ func printCORS(t terminal, c *cobra.Command, of corsOf, found client.CORS) error
 		return err
 	}
 	listed := func(list []string, none string) string { return cmp.Or(strings.Join(list, ", "), none) }
-	age := "left to browsers"
-	if found.MaxAge != nil {
-		age = strconv.Itoa(*found.MaxAge) + " s"
-	}
-	credentials := "not sent"
-	if found.Credentials {
-		credentials = "may be sent"
-	}
-	rows := [][2]string{
-		{"Origins", listed(found.Origins, "none")},
-		{"Methods", listed(found.Methods, "all")},
-		{"Headers", listed(found.Headers, "those that a page asks for")},
-		{"Exposed headers", listed(found.ExposedHeaders, "none")},
-		{"Cookies", credentials},
-		{"Preflight kept", age},
-	}
-	if found.AppOrigins {
-		rows = slices.Insert(rows, 1, [2]string{"From app clients", listed(found.FromApps, "none yet")})
-	}
-	for _, row := range rows {
-		if _, err := fmt.Fprintf(t.out, "%-17s %s\n", row[0], printable(row[1])); err != nil {
-			return err
+	return details(t.out, func(row func(...string)) {
+		row("Origins", listed(found.Origins, "none"))
+		if found.AppOrigins {
+			row("From app clients", listed(found.FromApps, "none yet"))
 		}
-	}
-	return nil
+		row("Methods", listed(found.Methods, "all"))
+		row("Headers", listed(found.Headers, "those that a page asks for"))
+		row("Exposed headers", listed(found.ExposedHeaders, "none"))
+		if found.Credentials {
+			row("Cookies", "may be sent")
+		} else {
+			row("Cookies", "not sent")
+		}
+		if found.MaxAge != nil {
+			row("Preflight kept", strconv.Itoa(*found.MaxAge)+" s")
+		} else {
+			row("Preflight kept", "left to browsers")
+		}
+	})
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"errors"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -118,7 +120,10 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 	if m.Enum != nil {
 		usage += " (" + strings.Join(m.Enum, ", ") + ")"
 	}
-	if m.Elem().Kind() == reflect.Slice {
+	if m.Null != "" {
+		usage = strings.Replace(usage, "null:", m.Null+":", 1)
+	}
+	if m.Elem().Kind() == reflect.Slice && m.Form != listForm {
 		usage += "; repeatable"
 	}
 	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usage)
@@ -126,6 +131,35 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 		flag.NoOptDefVal = "true"
 	}
 }
+
+// valueFlags adds a flag for each member of a value. The function that it returns replaces the members that flags were
+// given for, and refuses to do without any.
+func valueFlags[Value any](c *cobra.Command) func(*Value) error {
+	given := reflect.New(reflect.TypeFor[Value]()).Elem()
+	var members []contract.Member
+	for _, m := range contract.MembersOfBody(given.Type()) {
+		if m.Flag != "" {
+			addMemberFlag(c, m, given.FieldByIndex(m.Index))
+			members = append(members, m)
+		}
+	}
+	return func(now *Value) error {
+		changed := false
+		for _, m := range members {
+			if c.Flags().Changed(m.Flag) {
+				reflect.ValueOf(now).Elem().FieldByIndex(m.Index).Set(given.FieldByIndex(m.Index))
+				changed = true
+			}
+		}
+		if !changed {
+			return usageError{"nothing to change: give --" + members[0].Flag + " or another flag"}
+		}
+		return nil
+	}
+}
+
+// listForm is the form of flags with commas between their values; see package contract.
+const listForm = "list"
 
 // memberFlag sets a member of a request. A pointer is nil until the flag is given.
 type memberFlag struct {
@@ -141,8 +175,10 @@ func (f *memberFlag) Type() string {
 	switch f.member.Elem().Kind() {
 	case reflect.Bool:
 		return "bool"
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		return cmp.Or(f.member.Form, "int")
+	case reflect.Slice:
+		return cmp.Or(f.member.Form, "string")
 	}
 	return "string"
 }
@@ -150,6 +186,10 @@ func (f *memberFlag) Type() string {
 // Set implements pflag.Value.
 func (f *memberFlag) Set(text string) error {
 	into := f.into
+	if f.member.Null != "" && text == f.member.Null {
+		into.SetZero()
+		return nil
+	}
 	if into.Kind() == reflect.Pointer {
 		if into.IsNil() {
 			into.Set(reflect.New(f.member.Elem()))
@@ -169,12 +209,23 @@ func (f *memberFlag) Set(text string) error {
 			return errors.New("use true or false")
 		}
 		into.SetBool(on)
-	case kind == reflect.Int64:
+	case kind == reflect.Int, kind == reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
+		if err != nil && f.member.Null != "" {
+			return errors.New("use a whole number, or " + f.member.Null)
+		} else if err != nil {
 			return errors.New("use a whole number")
 		}
 		into.SetInt(n)
+	case f.member.Form == listForm:
+		values, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil && !errors.Is(err, io.EOF) { // which it is for an empty text
+			return errors.New("use values with commas between them")
+		}
+		if into.IsNil() {
+			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
+		}
+		into.Set(reflect.AppendSlice(into, reflect.ValueOf(values)))
 	case kind == reflect.Slice:
 		into.Set(reflect.Append(into, reflect.ValueOf(text)))
 	default:

@@ -28,6 +28,7 @@ type Member struct {
 	Enum     []string
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
+	Null     string // the flag's value for null, "" for none
 }
 
 // Argument is its name as an argument of a command, such as KEY_TYPE.
@@ -87,6 +88,7 @@ func memberOf(field reflect.StructField, place Place) (Member, bool) {
 		m.Enum = strings.Split(enum, ",")
 	}
 	m.Flag, m.Form, _ = strings.Cut(field.Tag.Get("flag"), ",")
+	m.Form, m.Null, _ = strings.Cut(m.Form, ",")
 	switch {
 	case m.Flag == "-" || m.Place == InPath:
 		m.Flag = ""

@@ -32,7 +32,7 @@ func NewCORS(c *snapshot.CORS) *CORS {
 func compileCORS(c *snapshot.CORS) *CORS {
 	allowed := c.Allowed()
 	out := &CORS{
-		headers:     strings.Join(c.AllowHeaders, ","),
+		headers:     strings.Join(c.Headers, ","),
 		methods:     strings.Join(c.Methods, ","),
 		exposed:     strings.Join(c.ExposedHeaders, ","),
 		credentials: c.Credentials,

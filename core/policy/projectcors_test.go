@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -21,16 +22,22 @@ func corsLines(of func(set func(name, value string))) string {
 
 func TestProjectCORS(t *testing.T) {
 	const app, acme, globex = "https://app.example", "https://acme.example", "https://globex.example"
-	own := &snapshot.CORS{Origins: []string{app}, Methods: []string{"GET"}}
+	own := &snapshot.CORS{CORS: contract.CORS{Origins: []string{app}, Methods: []string{"GET"}}}
 	tenants := []snapshot.Tenant{
 		{ID: "tnt_default"},
 		{
-			ID:   "tnt_acme",
-			CORS: &snapshot.CORS{Origins: []string{acme, app}, Methods: []string{"PUT"}, Credentials: true},
+			ID: "tnt_acme",
+			CORS: &snapshot.CORS{
+				CORS: contract.CORS{Origins: []string{acme, app}, Methods: []string{"PUT"}, Credentials: true},
+			},
 		},
-		{ID: "tnt_globex", CORS: &snapshot.CORS{Origins: []string{globex}, Methods: []string{"GET"}}},
-		{ID: "tnt_none", CORS: &snapshot.CORS{AppOrigins: true}},
-		{ID: "tnt_left", CORS: &snapshot.CORS{Origins: []string{"https://left.example"}}, Detached: true},
+		{ID: "tnt_globex", CORS: &snapshot.CORS{
+			CORS: contract.CORS{Origins: []string{globex}, Methods: []string{"GET"}},
+		}},
+		{ID: "tnt_none", CORS: &snapshot.CORS{CORS: contract.CORS{AppOrigins: true}}},
+		{ID: "tnt_left", CORS: &snapshot.CORS{
+			CORS: contract.CORS{Origins: []string{"https://left.example"}},
+		}, Detached: true},
 	}
 	const credentials = "Allow-Credentials: true; "
 	const preflight = "Allow-Methods: "
@@ -73,12 +80,14 @@ func TestProjectCORS(t *testing.T) {
 				"; Vary: Origin",
 		},
 		{
-			"unknown, any of the project", &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"POST"}}, "-",
+			"unknown, any of the project", &snapshot.CORS{
+				CORS: contract.CORS{Origins: []string{"*"}, Methods: []string{"POST"}},
+			}, "-",
 			"https://other.example", preflight + "POST; Allow-Origin: *; Vary: Origin",
 		},
 		{
 			"unknown, any of the project, with cookies",
-			&snapshot.CORS{Origins: []string{"*"}, Methods: []string{"POST"}}, "-",
+			&snapshot.CORS{CORS: contract.CORS{Origins: []string{"*"}, Methods: []string{"POST"}}}, "-",
 			acme, credentials + preflight + "PUT,POST; Allow-Origin: " + acme + "; Vary: Origin",
 		},
 	} {
@@ -103,7 +112,7 @@ func TestProjectCORS_withoutOverrides(t *testing.T) {
 	if of := policy.NewProjectCORS(&snapshot.Project{Tenants: []snapshot.Tenant{{ID: "tnt_1"}}}); of != nil {
 		t.Errorf("nothing set: %+v", of)
 	}
-	of := policy.NewProjectCORS(&snapshot.Project{CORS: &snapshot.CORS{Origins: []string{"*"}}})
+	of := policy.NewProjectCORS(&snapshot.Project{CORS: &snapshot.CORS{CORS: contract.CORS{Origins: []string{"*"}}}})
 	if of.Unknown("https://app.example") != of.Of("tnt_1") {
 		t.Error("refusals are answered otherwise than calls")
 	}
@@ -111,7 +120,9 @@ func TestProjectCORS_withoutOverrides(t *testing.T) {
 
 func TestProjectCORS_allocatesNothing(t *testing.T) {
 	of := policy.NewProjectCORS(&snapshot.Project{Tenants: []snapshot.Tenant{
-		{ID: "tnt_1", CORS: &snapshot.CORS{Origins: []string{"https://acme.example"}, Methods: []string{"GET"}}},
+		{ID: "tnt_1", CORS: &snapshot.CORS{
+			CORS: contract.CORS{Origins: []string{"https://acme.example"}, Methods: []string{"GET"}},
+		}},
 	}})
 	count := 0
 	set := func(string, string) { count++ }

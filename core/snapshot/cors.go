@@ -3,19 +3,14 @@ package snapshot
 import (
 	"slices"
 	"strings"
+
+	"postern/core/contract"
 )
 
-// CORS says which pages of other origins a browser lets call a project, or lets call it with
-// credentials of a tenant (Fetch standard, "CORS protocol").
+// CORS is the CORS of a project or a tenant.
 type CORS struct {
-	Origins        []string // such as https://app.example.com, in the order given; "*" alone: any
-	AppOrigins     bool     // those of the app clients' redirect URIs are allowed too
-	FromApps       []string // these origins, sorted; without those in Origins
-	Methods        []string
-	AllowHeaders   []string // that a page may set; empty: those that it asks for; "*" alone: any
-	ExposedHeaders []string // that a page may read besides the safelisted ones; "*" alone: any
-	Credentials    bool     // pages may send cookies and read the response; never with a "*"
-	MaxAge         *int     // seconds for which a browser caches a preflight's response; nil: not stated
+	contract.CORS
+	FromApps []string `json:"from_app_clients"` // the origins that AppOrigins allows, sorted; without those in Origins
 }
 
 // Allowed returns the origins that are allowed. Without any, a project leaves CORS to its
@@ -111,10 +106,10 @@ func MergeCORS(all []*CORS) *CORS {
 	anyOrigin, asked := false, false
 	for _, c := range all {
 		anyOrigin = anyOrigin || c.AllowsAny()
-		asked = asked || len(c.AllowHeaders) == 0
+		asked = asked || len(c.Headers) == 0
 		out.Origins = union(out.Origins, c.Allowed())
 		out.Methods = union(out.Methods, c.Methods)
-		out.AllowHeaders = union(out.AllowHeaders, c.AllowHeaders)
+		out.Headers = union(out.Headers, c.Headers)
 		out.ExposedHeaders = union(out.ExposedHeaders, c.ExposedHeaders)
 		out.AppOrigins = out.AppOrigins || c.AppOrigins
 		out.Credentials = out.Credentials || c.Credentials
@@ -126,7 +121,7 @@ func MergeCORS(all []*CORS) *CORS {
 		out.Origins, out.Credentials = []string{"*"}, false
 	}
 	if asked {
-		out.AllowHeaders = nil
+		out.Headers = nil
 	}
 	return out
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
 func corsOf(origins ...string) *snapshot.CORS {
-	return &snapshot.CORS{Origins: origins, Methods: []string{"GET"}, AllowHeaders: []string{"X-Own"}}
+	return &snapshot.CORS{CORS: contract.CORS{Origins: origins, Methods: []string{"GET"}, Headers: []string{"X-Own"}}}
 }
 
 func tenantWith(c *snapshot.CORS) snapshot.Tenant { return snapshot.Tenant{CORS: c} }
@@ -28,41 +29,62 @@ func TestCORSUnion(t *testing.T) {
 		{"of the project alone", own, []snapshot.Tenant{{}}, own},
 		{"of a tenant alone", nil, []snapshot.Tenant{tenantWith(own)}, own},
 		{
-			"without origins", &snapshot.CORS{AppOrigins: true},
-			[]snapshot.Tenant{tenantWith(&snapshot.CORS{AppOrigins: true})}, nil,
+			"without origins", &snapshot.CORS{CORS: contract.CORS{AppOrigins: true}},
+			[]snapshot.Tenant{tenantWith(&snapshot.CORS{CORS: contract.CORS{AppOrigins: true}})}, nil,
 		},
 		{"of a tenant that is not served", own, []snapshot.Tenant{{CORS: corsOf(acme), Detached: true}}, own},
 		{
 			"of all",
 			&snapshot.CORS{
-				Origins: []string{app}, Methods: []string{"GET"}, AllowHeaders: []string{"Content-Type"},
-				MaxAge: new(600),
+				CORS: contract.CORS{
+					Origins: []string{app},
+					Methods: []string{"GET"},
+					Headers: []string{"Content-Type"},
+					MaxAge:  new(600),
+				},
 			},
 			[]snapshot.Tenant{
 				tenantWith(&snapshot.CORS{
-					Origins: []string{acme, app}, Methods: []string{"PUT", "GET"},
-					AllowHeaders:   []string{"content-type", "X-API-Key"},
-					ExposedHeaders: []string{"ETag"}, Credentials: true, MaxAge: new(60),
+					CORS: contract.CORS{
+						Origins:        []string{acme, app},
+						Methods:        []string{"PUT", "GET"},
+						Headers:        []string{"content-type", "X-API-Key"},
+						ExposedHeaders: []string{"ETag"},
+						Credentials:    true,
+						MaxAge:         new(60),
+					},
 				}),
 				tenantWith(&snapshot.CORS{
-					AppOrigins: true, FromApps: []string{globex}, Methods: []string{"GET"}, AllowHeaders: []string{"*"},
-					ExposedHeaders: []string{"*"},
+					CORS: contract.CORS{
+						AppOrigins:     true,
+						Methods:        []string{"GET"},
+						Headers:        []string{"*"},
+						ExposedHeaders: []string{"*"},
+					},
+					FromApps: []string{globex},
 				}),
 			},
 			&snapshot.CORS{
-				Origins: []string{app, acme, globex}, AppOrigins: true, Methods: []string{"GET", "PUT"},
-				AllowHeaders: []string{"Content-Type", "X-API-Key", "*"}, ExposedHeaders: []string{"ETag", "*"},
-				Credentials: true,
-				MaxAge:      new(60),
+				CORS: contract.CORS{
+					Origins:        []string{app, acme, globex},
+					AppOrigins:     true,
+					Methods:        []string{"GET", "PUT"},
+					Headers:        []string{"Content-Type", "X-API-Key", "*"},
+					ExposedHeaders: []string{"ETag", "*"},
+					Credentials:    true,
+					MaxAge:         new(60),
+				},
 			},
 		},
 		{
 			"with one of every origin",
 			corsOf("*"),
 			[]snapshot.Tenant{
-				tenantWith(&snapshot.CORS{Origins: []string{acme}, Methods: []string{"GET"}, Credentials: true}),
+				tenantWith(&snapshot.CORS{
+					CORS: contract.CORS{Origins: []string{acme}, Methods: []string{"GET"}, Credentials: true},
+				}),
 			},
-			&snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}},
+			&snapshot.CORS{CORS: contract.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +98,7 @@ func TestCORSUnion(t *testing.T) {
 
 func TestCORSByOrigin(t *testing.T) {
 	const app, acme = "https://app.example", "https://acme.example"
-	put := &snapshot.CORS{Origins: []string{acme}, Methods: []string{"PUT"}, Credentials: true}
+	put := &snapshot.CORS{CORS: contract.CORS{Origins: []string{acme}, Methods: []string{"PUT"}, Credentials: true}}
 	for _, tt := range []struct {
 		name    string
 		project *snapshot.CORS
@@ -85,18 +107,22 @@ func TestCORSByOrigin(t *testing.T) {
 	}{
 		{
 			"each its own", corsOf(app), map[string]*snapshot.CORS{app: corsOf(app), acme: put},
-			&snapshot.CORS{Methods: []string{"GET", "PUT"}, Credentials: true},
+			&snapshot.CORS{CORS: contract.CORS{Methods: []string{"GET", "PUT"}, Credentials: true}},
 		},
 		{
 			"shared", corsOf(app, acme), map[string]*snapshot.CORS{
-				app:  corsOf(app),
-				acme: {Origins: []string{acme}, Methods: []string{"GET", "PUT"}, Credentials: true},
+				app: corsOf(app),
+				acme: {CORS: contract.CORS{
+					Origins: []string{acme}, Methods: []string{"GET", "PUT"}, Credentials: true,
+				}},
 			},
-			&snapshot.CORS{Methods: []string{"GET", "PUT"}, Credentials: true},
+			&snapshot.CORS{CORS: contract.CORS{Methods: []string{"GET", "PUT"}, Credentials: true}},
 		},
 		{
 			"any", corsOf("*"), map[string]*snapshot.CORS{
-				acme: {Origins: []string{acme}, Methods: []string{"PUT", "GET"}, Credentials: true},
+				acme: {CORS: contract.CORS{
+					Origins: []string{acme}, Methods: []string{"PUT", "GET"}, Credentials: true,
+				}},
 			},
 			corsOf("*"),
 		},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/testkit/sample"
 	"postern/testkit/scripted"
@@ -18,31 +19,41 @@ import (
 func corsShapes() map[string]snapshot.CORS {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	return map[string]snapshot.CORS{
-		"any": {Origins: []string{"*"}, Methods: methods},
-		"one": {Origins: []string{"https://app.example"}, Methods: []string{"GET"}, MaxAge: new(0)},
-		"one of app": {AppOrigins: true, FromApps: []string{"http://localhost:3000"}, Methods: methods,
-			Credentials: true},
+		"any": {CORS: contract.CORS{Origins: []string{"*"}, Methods: methods}},
+		"one": {CORS: contract.CORS{
+			Origins: []string{"https://app.example"}, Methods: []string{"GET"}, MaxAge: new(0),
+		}},
+		"one of app": {
+			CORS:     contract.CORS{AppOrigins: true, Methods: methods, Credentials: true},
+			FromApps: []string{"http://localhost:3000"},
+		},
 		"several": {
-			Origins: []string{
-				"https://app.example", "http://localhost:3000", "https://port.example:8443",
-				"https://xn--bcher-kva.example", "capacitor://localhost", "chrome-extension://abc",
-				"safari-web-extension://0A1B-2C", "tauri://localhost:8100",
+			CORS: contract.CORS{
+				Origins: []string{
+					"https://app.example", "http://localhost:3000", "https://port.example:8443",
+					"https://xn--bcher-kva.example", "capacitor://localhost", "chrome-extension://abc",
+					"safari-web-extension://0A1B-2C", "tauri://localhost:8100",
+				},
+				Methods:        []string{"POST", "GET"},
+				Headers:        []string{"Content-Type", "X-API-Key"},
+				ExposedHeaders: []string{"ETag", "X-RateLimit-Remaining-Minute"},
+				Credentials:    true,
+				MaxAge:         new(600),
 			},
-			Methods:        []string{"POST", "GET"},
-			AllowHeaders:   []string{"Content-Type", "X-API-Key"},
-			ExposedHeaders: []string{"ETag", "X-RateLimit-Remaining-Minute"},
-			Credentials:    true,
-			MaxAge:         new(600),
 		},
 		"headers of any": {
-			Origins:        []string{"*"},
-			Methods:        []string{"DELETE"},
-			AllowHeaders:   []string{"*"},
-			ExposedHeaders: []string{"*"},
-			MaxAge:         new(86400),
+			CORS: contract.CORS{
+				Origins:        []string{"*"},
+				Methods:        []string{"DELETE"},
+				Headers:        []string{"*"},
+				ExposedHeaders: []string{"*"},
+				MaxAge:         new(86400),
+			},
 		},
-		"one app":         {Origins: []string{"capacitor://localhost"}, Methods: methods, Credentials: true},
-		"nothing allowed": {AppOrigins: true, Methods: methods},
+		"one app": {CORS: contract.CORS{
+			Origins: []string{"capacitor://localhost"}, Methods: methods, Credentials: true,
+		}},
+		"nothing allowed": {CORS: contract.CORS{AppOrigins: true, Methods: methods}},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/testkit/sample"
 )
@@ -23,7 +24,7 @@ const (
 func tenantCORSProject(up *upstream, own ...string) (*snapshot.Project, map[string]sample.Plain) {
 	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
 	of := func(origins ...string) *snapshot.CORS {
-		return &snapshot.CORS{Origins: origins, Methods: []string{"GET", "PUT"}, MaxAge: new(60)}
+		return &snapshot.CORS{CORS: contract.CORS{Origins: origins, Methods: []string{"GET", "PUT"}, MaxAge: new(60)}}
 	}
 	project.CORS = of(own...)
 	project.Tenants = []snapshot.Tenant{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/service/projects"
@@ -54,12 +55,14 @@ func hostilePaths() []string {
 func togetherProject(t *testing.T, up *upstream) (*snapshot.Project, map[string]sample.Plain) {
 	project, keys := rulesProject(t, up, startTokenIssuer(t))
 	project.CORS = &snapshot.CORS{
-		Origins:        []string{"https://app.example", "http://localhost:3000"},
-		Methods:        []string{"GET", "HEAD", "POST", "DELETE"},
-		AllowHeaders:   []string{"X-API-Key", "X-$'*`|~^_"},
-		ExposedHeaders: []string{"X-Added", "X-#$%&'*+.^_`|~"},
-		Credentials:    true,
-		MaxAge:         new(60),
+		CORS: contract.CORS{
+			Origins:        []string{"https://app.example", "http://localhost:3000"},
+			Methods:        []string{"GET", "HEAD", "POST", "DELETE"},
+			Headers:        []string{"X-API-Key", "X-$'*`|~^_"},
+			ExposedHeaders: []string{"X-Added", "X-#$%&'*+.^_`|~"},
+			Credentials:    true,
+			MaxAge:         new(60),
+		},
 	}
 	for i := range project.Versions {
 		v := &project.Versions[i]

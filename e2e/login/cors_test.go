@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -59,8 +60,9 @@ func TestCORS(t *testing.T) {
 		call{"no key", project + "/a", plain, refused, 0},
 		call{"a key", project + "/a", key, refused, 0})
 
-	if _, err := api.SetCORS(t.Context(), made.Project.ID, client.CORS{
-		Origins: []string{app}, Methods: []string{"GET"},
+	if _, err := client.Do(t.Context(), api, contract.SetCORS, contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: made.Project.ID},
+		Body:        contract.CORS{Origins: []string{app}, Methods: []string{"GET"}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +77,9 @@ func TestCORS(t *testing.T) {
 		call{"no key", project + "/c", plain, refused, 0},
 		call{"a key", project + "/c", key, refused, 0})
 
-	if _, err := api.SetCORS(t.Context(), made.Project.ID, client.CORS{
-		Origins: []string{app, other}, Credentials: true,
+	if _, err := client.Do(t.Context(), api, contract.SetCORS, contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: made.Project.ID},
+		Body:        contract.CORS{Origins: []string{app, other}, Credentials: true},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +113,10 @@ func TestCORS_ofTenants(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys[tenant] = key.Key
-		cors := client.CORS{Origins: []string{pages[tenant]}, Methods: []string{"GET", "DELETE"}}
-		if _, err := api.SetTenantCORS(t.Context(), tenant, cors); err != nil {
+		cors := contract.CORS{Origins: []string{pages[tenant]}, Methods: []string{"GET", "DELETE"}}
+		if _, err := client.Do(t.Context(), api, contract.SetTenantCORS, contract.TenantCORSUpdate{
+			TenantPath: contract.TenantPath{Tenant: tenant}, Body: cors,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,7 +143,10 @@ func TestCORS_ofTenants(t *testing.T) {
 		}
 	}
 
-	if err := api.RemoveTenantCORS(t.Context(), "globex"); err != nil {
+	_, err := client.Do(t.Context(), api, contract.RemoveTenantCORS, contract.TenantCORSRemoval{
+		TenantPath: contract.TenantPath{Tenant: "globex"},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.Open(pages["globex"])
@@ -167,7 +175,9 @@ func TestSPA_callsAcrossOrigins(t *testing.T) {
 	}
 	api := harness.Connect(t, app.settings.Issuer[:len(app.settings.Issuer)-len("/oauth/"+app.settings.ClientID)],
 		made.WorkspaceKey)
-	saved, err := api.SetCORS(t.Context(), made.Project.ID, client.CORS{AppOrigins: true})
+	saved, err := client.Do(t.Context(), api, contract.SetCORS, contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: made.Project.ID}, Body: contract.CORS{AppOrigins: true},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -275,18 +275,12 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"Get a project's API scopes", h.getAPIScopes)
 	route(h, api, "set-api-scopes", "PUT", "/api/v1/projects/{project}/api-scopes", 200,
 		"Replace a project's API scopes", h.setAPIScopes)
-	route(h, api, "get-cors", "GET", "/api/v1/projects/{project}/cors", 200,
-		"Get which pages of other origins may call a project", h.getCORS)
-	route(h, api, "set-cors", "PUT", "/api/v1/projects/{project}/cors", 200,
-		"Replace which pages of other origins may call a project", h.setCORS)
-	route(h, api, "remove-cors", "DELETE", "/api/v1/projects/{project}/cors", 204,
-		"Leave CORS to a project's upstreams", h.removeCORS)
-	route(h, api, "get-tenant-cors", "GET", tenant+"/cors", 200,
-		"Get which pages of other origins may call with a tenant's credentials", h.getTenantCORS)
-	route(h, api, "set-tenant-cors", "PUT", tenant+"/cors", 200,
-		"Override which pages of other origins may call with a tenant's credentials", h.setTenantCORS)
-	route(h, api, "remove-tenant-cors", "DELETE", tenant+"/cors", 204,
-		"Leave a tenant's CORS to the projects that serve it", h.removeTenantCORS)
+	serve(h, api, contract.GetCORS, h.Projects.CORS)
+	serve(h, api, contract.SetCORS, h.Projects.SetCORS)
+	serve(h, api, contract.RemoveCORS, h.Projects.RemoveCORS)
+	serve(h, api, contract.GetTenantCORS, h.Projects.TenantCORS)
+	serve(h, api, contract.SetTenantCORS, h.Projects.SetTenantCORS)
+	serve(h, api, contract.RemoveTenantCORS, h.Projects.RemoveTenantCORS)
 
 	route(h, api, "list-app-clients", "GET", tenant+"/app-clients", 200,
 		"List a tenant's app clients", h.listAppClients)

@@ -14,44 +14,44 @@ func TestCORSOfAProject(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const action = "/projects/shop/cors"
 	page := s.Get("/projects/shop/limits").Says("#cors", "left to the upstreams")
-	opened := page.Revision("cors_origins")
-	s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttps://App.example/x",
-		"cors_methods", "GET", "cors_headers", "a b", "max_age", "soon", "credentials", "true").
+	opened := page.Revision("origins")
+	s.Post(action, "revision", opened, "origins", "https://app.example\r\nhttps://App.example/x",
+		"methods", "GET", "headers", "a b", "max_age", "soon", "credentials", "true").
 		Shows(422, "Limits and CORS").
-		Says("[name=cors_origins]", "https://App.example/x").
+		Says("[name=origins]", "https://App.example/x").
 		Says("#cors-origins-error", "here: https://app.example").
 		Says("#cors-headers-error", "a b: Use the name of a header").
 		Says("#cors-age-error", "86400").
 		Holds("max_age", "soon").
 		Lacks("#cors-exposed-error")
-	s.Post(action, "revision", opened, "cors_origins", "https://app.example\r\nhttp://localhost:3000",
-		"cors_methods", "GET", "cors_methods", "POST", "cors_headers", "Content-Type", "max_age", "600",
+	s.Post(action, "revision", opened, "origins", "https://app.example\r\nhttp://localhost:3000",
+		"methods", "GET", "methods", "POST", "headers", "Content-Type", "max_age", "600",
 		"credentials", "true").
 		LeadsTo("/projects/shop/limits")
 	now := s.Get("/projects/shop/limits").
 		Says("[data-flash]", "Cross-origin calls of shop are saved").
 		Holds("max_age", "600").
-		Says("[name=cors_headers]", "Content-Type")
-	if got := strings.TrimSpace(now.Find("[name=cors_origins]").Text()); got !=
+		Says("[name=headers]", "Content-Type")
+	if got := strings.TrimSpace(now.Find("[name=origins]").Text()); got !=
 		"https://app.example\nhttp://localhost:3000" {
 		t.Errorf("origins %q", got)
 	}
-	if n := now.Find("[name=cors_methods][checked]").Length(); n != 2 {
+	if n := now.Find("[name=methods][checked]").Length(); n != 2 {
 		t.Errorf("%d methods are ticked, want 2", n)
 	}
-	conflict := s.Post(action, "revision", opened, "cors_origins", "*", "cors_methods", "GET").
+	conflict := s.Post(action, "revision", opened, "origins", "*", "methods", "GET").
 		Shows(412, "Changed since you opened it").
 		Says("tbody", "https://app.example, http://localhost:3000").
 		Says("tbody", "*")
 	s.Post(action,
 		"revision", conflict.Value("[name=revision]"),
-		"cors_origins", conflict.Value("[name=cors_origins]"),
-		"cors_methods", conflict.Value("[name=cors_methods]"),
+		"origins", conflict.Value("[name=origins]"),
+		"methods", conflict.Value("[name=methods]"),
 		"credentials", conflict.Value("[name=credentials]"),
 	).LeadsTo("/projects/shop/limits")
-	last := s.Get("/projects/shop/limits").Says("[name=cors_origins]", "*").Revision("cors_origins")
-	s.Post(action, "revision", last, "cors_origins", "", "cors_methods", "GET").LeadsTo("/projects/shop/limits")
-	if got := strings.TrimSpace(s.Get("/projects/shop/limits").Find("[name=cors_origins]").Text()); got != "" {
+	last := s.Get("/projects/shop/limits").Says("[name=origins]", "*").Revision("origins")
+	s.Post(action, "revision", last, "origins", "", "methods", "GET").LeadsTo("/projects/shop/limits")
+	if got := strings.TrimSpace(s.Get("/projects/shop/limits").Find("[name=origins]").Text()); got != "" {
 		t.Errorf("origins after the removal: %q", got)
 	}
 }

@@ -3,6 +3,8 @@ package pages
 import (
 	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 
 	"postern/core/contract"
 )
@@ -29,10 +31,30 @@ func (v *visit) fill(body any, members ...string) {
 			*value = v.posted(name)
 		case *bool:
 			*value = v.posted(name) == "true"
-		case *[]string:
-			*value = v.c.Request.PostForm[name]
+		case *int:
+			if n, posted := v.postedNumber(name); posted {
+				*value = n
+			} else {
+				into.FieldByIndex(m.Index).SetZero()
+			}
+		case *[]string: // boxes, or a text with an element on each line
+			*value = lines(strings.Join(v.c.Request.PostForm[name], "\n"))
 		default:
 			panic(fmt.Sprintf("pages: a form can't set %s of %T", name, body))
 		}
 	}
+}
+
+// postedNumber returns a whole number, and false for an empty field. What isn't a number is -1, which rules refuse
+// together with other invalid fields.
+func (v *visit) postedNumber(name string) (int, bool) {
+	text := strings.TrimSpace(v.posted(name))
+	if text == "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		n = -1
+	}
+	return n, true
 }

@@ -45,8 +45,8 @@ var formFields = map[string]string{
 	"/projects/:project/move":            "team",
 	"/projects/:project/settings":        "display_name",
 	"/projects/:project/limits":          "do limit_calls limit_window limit_of",
-	"/projects/:project/cors": "app_origins cors_headers cors_methods " +
-		"cors_origins credentials exposed_headers max_age",
+	"/projects/:project/cors": "app_origins credentials exposed_headers headers " +
+		"max_age methods origins",
 	"/projects/:project/product":                                     "in_product new_product",
 	"/projects/:project/relations":                                   "object tenant user",
 	"/projects/:project/relations/import":                            "file",
@@ -99,8 +99,8 @@ var formFields = map[string]string{
 	productsPath + "/:product": "display_name",
 	tenantsPath:                "display_name fallback_owner name team",
 	tenantsPath + "/:tenant":   "display_name fallback_owner",
-	tenantsPath + "/:tenant/cors": "app_origins cors_headers cors_methods " +
-		"cors_origins credentials exposed_headers max_age",
+	tenantsPath + "/:tenant/cors": "app_origins credentials exposed_headers headers " +
+		"max_age methods origins",
 	tenantsPath + "/:tenant/users":        "email groups name",
 	"/users/:user":                        "email name",
 	"/users/:user/invitation":             "app_client",

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,19 +18,22 @@ func tenantCORSSection(t rules.Tenant, mayChange bool) ui.CORS {
 		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of " +
 			"those of the projects that serve it (CORS). Preflights carry no credentials: they are answered by what " +
 			"the project and its tenants allow together. Without any origin, the projects' settings apply.",
-		Apps:     "tenant's",
-		FromApps: t.CORS.FromApps,
+		Apps: "tenant's",
 	}
 	if mayChange {
 		m.Action = tenantPath(t.ID) + "/cors"
 	}
-	corsFormOf(t.CORS).fill(&m, &formErrors{})
+	corsFormOf(t.CORS).fill(&m, t.CORS.FromApps, &formErrors{})
 	return m
 }
 
 func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
 	form := postedCORS(v)
-	_, err := h.Projects.SetTenantCORS(v.ctx(), v.who, v.param("tenant"), form.revision, form.read())
+	_, err := h.Projects.SetTenantCORS(v.ctx(), v.who, contract.TenantCORSUpdate{
+		TenantPath: contract.TenantPath{Tenant: v.param("tenant")},
+		Condition:  contract.Condition{IfMatch: form.revision},
+		Body:       form.asked(),
+	})
 	if err == nil {
 		t, err := h.tenantOf(v)
 		if err != nil {
@@ -41,7 +45,7 @@ func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
 		return h.tenantCORSConflict(v, form)
 	}
 	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *formErrors) {
-		form.fill(&m.CORS, wrong)
+		form.fill(&m.CORS, m.CORS.FromApps, wrong)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -366,10 +367,10 @@ func (m *maker) cors() *snapshot.CORS {
 	if m.maybe() {
 		return nil
 	}
-	out := &snapshot.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}
+	out := &snapshot.CORS{CORS: contract.CORS{Origins: []string{"*"}, Methods: []string{"GET"}}}
 	if m.maybe() {
 		out.Origins = []string{"https://app.example", "http://localhost:3000"}[:1+m.IntN(2)]
-		out.AllowHeaders, out.Credentials = []string{"Content-Type"}, m.maybe()
+		out.Headers, out.Credentials = []string{"Content-Type"}, m.maybe()
 	}
 	if m.maybe() {
 		out.MaxAge, out.ExposedHeaders = new(m.IntN(86401)), []string{"ETag"}

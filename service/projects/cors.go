@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/idna"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -31,45 +32,14 @@ const (
 // CORSMethods are the methods that pages of other origins can be allowed.
 var CORSMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// CORS says which pages of other origins may call a project, or call with credentials of a tenant.
-// Without origins and AppOrigins a project leaves it to its upstreams, and a tenant to its projects.
-type CORS struct {
-	Origins        []string // "*" alone: any
-	AppOrigins     bool     // those of the app clients' redirect URIs are allowed too
-	FromApps       []string // these origins now
-	Methods        []string
-	Headers        []string // empty: those that a page asks for
-	ExposedHeaders []string
-	Credentials    bool
-	MaxAge         *int   // seconds; nil: not stated
-	ETag           string `audit:"-"`
+func viewCORS(tx *models.Tx, row models.Project) (contract.SavedCORS, error) {
+	return savedCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsServed(row.ID) })
 }
 
-func viewCORS(tx *models.Tx, row models.Project) (CORS, error) {
-	return viewColumn(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsServed(row.ID) })
-}
-
-// viewColumn returns what a column says. clients lists the app clients that AppOrigins is about.
-func viewColumn(column models.CORS, clients func() ([]models.AppClient, error)) (CORS, error) {
-	out := CORS{
-		Origins:        slices.Clone(column.Origins),
-		AppOrigins:     column.AppOrigins,
-		Methods:        slices.Clone(column.Methods),
-		Headers:        slices.Clone(column.Headers),
-		ExposedHeaders: slices.Clone(column.ExposedHeaders),
-		Credentials:    column.Credentials,
-		MaxAge:         column.MaxAge,
-	}
-	age := -1
-	if out.MaxAge != nil {
-		age = *out.MaxAge
-	}
-	state := out
-	state.MaxAge = nil // a pointer, which the digest would take for its address
-	out.ETag = digest(state, age)
-	var err error
-	out.FromApps, err = appOrigins(column, clients)
-	return out, err
+// savedCORS returns a CORS as it is now. clients lists the app clients that AppOrigins is about.
+func savedCORS(c contract.CORS, clients func() ([]models.AppClient, error)) (contract.SavedCORS, error) {
+	origins, err := appOrigins(c, clients)
+	return contract.SavedCORS{CORS: c, FromApps: origins, ETag: digestOf(c)}, err
 }
 
 // readCORS compiles a project's CORS.
@@ -78,43 +48,26 @@ func readCORS(r *projectRows, row models.Project, out *snapshot.Project) (err er
 	return err
 }
 
-// compileCORS returns nil if the column is not set.
-func compileCORS(column models.CORS, clients func() ([]models.AppClient, error)) (*snapshot.CORS, error) {
-	if !column.IsSet() {
+// compileCORS returns nil for a CORS that is not set.
+func compileCORS(c contract.CORS, clients func() ([]models.AppClient, error)) (*snapshot.CORS, error) {
+	if !c.IsSet() {
 		return nil, nil
 	}
-	origins, err := appOrigins(column, clients)
-	return &snapshot.CORS{
-		Origins:        column.Origins,
-		AppOrigins:     column.AppOrigins,
-		FromApps:       origins,
-		Methods:        column.Methods,
-		AllowHeaders:   column.Headers,
-		ExposedHeaders: column.ExposedHeaders,
-		Credentials:    column.Credentials,
-		MaxAge:         column.MaxAge,
-	}, err
+	origins, err := appOrigins(c, clients)
+	return &snapshot.CORS{CORS: c, FromApps: origins}, err
 }
 
 // CORSColumn returns a compiled CORS as it is stored.
-func CORSColumn(in *snapshot.CORS) models.CORS {
+func CORSColumn(in *snapshot.CORS) contract.CORS {
 	if in == nil {
-		return models.CORS{}
+		return contract.CORS{}
 	}
-	return models.CORS{
-		Origins:        in.Origins,
-		AppOrigins:     in.AppOrigins,
-		Methods:        in.Methods,
-		Headers:        in.AllowHeaders,
-		ExposedHeaders: in.ExposedHeaders,
-		Credentials:    in.Credentials,
-		MaxAge:         in.MaxAge,
-	}
+	return in.CORS
 }
 
 // appOrigins returns the origins of the redirect URIs of app clients, sorted, without those that
-// the column names itself; none unless it allows them. Redirect URIs of native apps have none.
-func appOrigins(column models.CORS, clients func() ([]models.AppClient, error)) ([]string, error) {
+// it names itself; none unless it allows them. Redirect URIs of native apps have none.
+func appOrigins(column contract.CORS, clients func() ([]models.AppClient, error)) ([]string, error) {
 	if !column.AppOrigins {
 		return nil, nil
 	}
@@ -140,76 +93,77 @@ func appOrigins(column models.CORS, clients func() ([]models.AppClient, error)) 
 }
 
 // CORS returns which pages of other origins may call a project.
-func (s *Service) CORS(ctx context.Context, p access.Principal, ref string) (CORS, error) {
+func (s *Service) CORS(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.SavedCORS, error) {
 	tx := s.DB.Read(ctx)
-	row, err := access.Project(tx, p, ref, access.ProjectRead)
+	row, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return CORS{}, fmt.Errorf("projects: CORS of %s: %w", ref, err)
+		return contract.SavedCORS{}, fmt.Errorf("projects: CORS of %s: %w", in.Project, err)
 	}
 	return viewCORS(tx, row)
 }
 
-// SetCORS replaces which pages of other origins may call a project, from the next call on.
-// With ifMatch not empty it is refused as stale unless that is still the ETag. The zero CORS
-// leaves it to the upstreams again. No methods are all of CORSMethods.
-func (s *Service) SetCORS(ctx context.Context, p access.Principal, ref, ifMatch string, in CORS) (CORS, error) {
-	var out CORS
+// SetCORS replaces which pages of other origins may call a project, from the next call on. No methods are all of
+// CORSMethods.
+func (s *Service) SetCORS(
+	ctx context.Context, p access.Principal, in contract.CORSUpdate,
+) (out contract.SavedCORS, err error) {
 	change := func(tx *models.Tx, project models.Project, now time.Time) error {
 		have, err := viewCORS(tx, project)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, have.ETag); err != nil {
+		if err := access.Unchanged(in.IfMatch, have.ETag); err != nil {
 			return err
 		}
-		column, wrong := in.column()
+		cors, wrong := checkCORS(in.Body)
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
 		}
 		seen := project.UpdatedAt
-		project.CORS, project.UpdatedAt = column, now
+		project.CORS, project.UpdatedAt = cors, now
 		if out, err = viewCORS(tx, project); err != nil {
 			return err
 		}
 		return written(tx.UpdateProjectCORS(project, seen))
 	}
-	err := s.changeNoted(ctx, p, ref, &note{change: "CORS"}, change)
+	err = s.changeNoted(ctx, p, in.Project, &note{change: "CORS"}, change)
 	return out, err
 }
 
-// column returns the value to store, and the fields that are wrong.
-func (c CORS) column() (models.CORS, []fault.Field) {
-	out := models.CORS{
-		Origins:        c.Origins,
-		AppOrigins:     c.AppOrigins,
-		Methods:        c.Methods,
-		Headers:        c.Headers,
-		ExposedHeaders: c.ExposedHeaders,
-		Credentials:    c.Credentials,
-		MaxAge:         c.MaxAge,
-	}
-	if !out.IsSet() {
+// RemoveCORS leaves it to the upstreams of a project again.
+func (s *Service) RemoveCORS(
+	ctx context.Context, p access.Principal, in contract.CORSRemoval,
+) (contract.None, error) {
+	_, err := s.SetCORS(ctx, p, contract.CORSUpdate{ProjectPath: in.ProjectPath, Condition: in.Condition})
+	return contract.None{}, err
+}
+
+// checkCORS returns the value to store, and the fields that are wrong.
+func checkCORS(c contract.CORS) (contract.CORS, []fault.Field) {
+	if !c.IsSet() {
 		if len(c.Methods)+len(c.Headers)+len(c.ExposedHeaders) > 0 || c.Credentials || c.MaxAge != nil {
-			return out, []fault.Field{{Pointer: "/origins", Code: "required",
+			return c, []fault.Field{{Pointer: "/origins", Code: "required",
 				Detail: "Name the origins that may call, allow those of your apps, or remove CORS altogether."}}
 		}
-		return models.CORS{}, nil
+		return contract.CORS{}, nil
 	}
-	if len(out.Methods) == 0 {
-		out.Methods = CORSMethods
+	if len(c.Methods) == 0 {
+		c.Methods = CORSMethods
 	}
 	wrong := checkOrigins(c)
-	wrong = append(wrong, checkCORSMethods(out.Methods)...)
+	wrong = append(wrong, checkCORSMethods(c.Methods)...)
 	wrong = append(wrong, checkCORSHeaders("/headers", c.Headers, c.Credentials)...)
 	wrong = append(wrong, checkCORSHeaders("/exposed_headers", c.ExposedHeaders, c.Credentials)...)
 	if c.MaxAge != nil && (*c.MaxAge < 0 || *c.MaxAge > maxCORSAge) {
 		wrong = append(wrong, fault.Field{Pointer: "/max_age", Code: "out_of_range",
 			Detail: fmt.Sprintf("Use 0 to %d seconds, or leave it out.", maxCORSAge)})
 	}
-	return out, wrong
+	return c, wrong
 }
 
-func checkOrigins(c CORS) []fault.Field {
+func checkOrigins(c contract.CORS) []fault.Field {
 	if len(c.Origins) > maxOrigins {
 		return []fault.Field{{Pointer: "/origins", Code: "too_many",
 			Detail: fmt.Sprintf("Name at most %d origins.", maxOrigins)}}

@@ -6,12 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
+
+func corsUpdate(project, etag string, in contract.CORS) contract.CORSUpdate {
+	return contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: project}, Condition: contract.Condition{IfMatch: etag}, Body: in,
+	}
+}
 
 func TestCORS(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -21,12 +28,12 @@ func TestCORS(t *testing.T) {
 		if served := w.project(t, id).CORS; served != nil {
 			t.Errorf("at first: %+v", served)
 		}
-		before, err := w.CORS(t.Context(), owner, id)
+		before, err := w.CORS(t.Context(), owner, contract.ProjectPath{Project: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := projects.CORS{Origins: []string{"https://app.example"}, Credentials: true, MaxAge: new(600)}
-		set, err := w.SetCORS(t.Context(), owner, id, before.ETag, want)
+		want := contract.CORS{Origins: []string{"https://app.example"}, Credentials: true, MaxAge: new(600)}
+		set, err := w.SetCORS(t.Context(), owner, corsUpdate(id, before.ETag, want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,20 +45,23 @@ func TestCORS(t *testing.T) {
 			!served.Credentials {
 			t.Errorf("served: %+v", served)
 		}
-		if again, err := w.CORS(t.Context(), owner, id); err != nil || again.ETag != set.ETag {
+		again, err := w.CORS(t.Context(), owner, contract.ProjectPath{Project: id})
+		if err != nil || again.ETag != set.ETag {
 			t.Errorf("read again: %+v, %v", again, err)
 		}
 		changed := want
 		changed.MaxAge = new(601)
-		_, err = w.SetCORS(t.Context(), owner, id, before.ETag, changed)
+		_, err = w.SetCORS(t.Context(), owner, corsUpdate(id, before.ETag, changed))
 		if fault.KindOf(err) != fault.KindOf(access.Stale()) {
 			t.Errorf("with an old ETag: %v", err)
 		}
-		aged, err := w.SetCORS(t.Context(), owner, id, set.ETag, changed)
+		aged, err := w.SetCORS(t.Context(), owner, corsUpdate(id, set.ETag, changed))
 		if err != nil || aged.ETag == set.ETag {
 			t.Errorf("another age: %+v, %v", aged, err)
 		}
-		if _, err := w.SetCORS(t.Context(), owner, id, "", projects.CORS{}); err != nil {
+		if _, err := w.RemoveCORS(t.Context(), owner, contract.CORSRemoval{
+			ProjectPath: contract.ProjectPath{Project: id},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if served := w.project(t, id).CORS; served != nil {
@@ -69,7 +79,8 @@ func TestCORS_apps(t *testing.T) {
 		"chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai", "moz-extension://5f0e4c3a-7d1b-4c5e-9a0e-6b1c2d3e4f50",
 		"safari-web-extension://0A1B2C3D-0000-4000-8000-0123456789AB",
 	}
-	if _, err := w.SetCORS(t.Context(), owner, created.Project.ID, "", projects.CORS{Origins: apps}); err != nil {
+	allowed := corsUpdate(created.Project.ID, "", contract.CORS{Origins: apps})
+	if _, err := w.SetCORS(t.Context(), owner, allowed); err != nil {
 		t.Fatal(err)
 	}
 	if served := w.project(t, created.Project.ID).CORS; !slices.Equal(served.Allowed(), apps) {
@@ -80,8 +91,8 @@ func TestCORS_apps(t *testing.T) {
 func TestCORS_refused(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	created, owner := w.create(t, authenticated)
-	origins := func(list ...string) projects.CORS { return projects.CORS{Origins: list} }
-	with := func(change func(*projects.CORS)) projects.CORS {
+	origins := func(list ...string) contract.CORS { return contract.CORS{Origins: list} }
+	with := func(change func(*contract.CORS)) contract.CORS {
 		c := origins("https://app.example")
 		change(&c)
 		return c
@@ -89,7 +100,7 @@ func TestCORS_refused(t *testing.T) {
 	many := slices.Repeat([]string{"https://app.example"}, 101)
 	const first, want, here = "/origins/0 invalid_origin", "https://app.example.com", "here: https://app.example."
 	for name, tt := range map[string]struct {
-		in           projects.CORS
+		in           contract.CORS
 		want, detail string
 	}{
 		"no scheme":         {origins("app.example"), first, want},
@@ -121,35 +132,35 @@ func TestCORS_refused(t *testing.T) {
 		"too many":          {origins(many...), "/origins too_many", "100"},
 		"any and one":       {origins("*", "https://a.example"), "/origins/0 any_origin", ""},
 		"any and apps": {
-			projects.CORS{Origins: []string{"*"}, AppOrigins: true}, "/origins/0 any_origin", "",
+			contract.CORS{Origins: []string{"*"}, AppOrigins: true}, "/origins/0 any_origin", "",
 		},
 		"any with cookies": {
-			projects.CORS{Origins: []string{"*"}, Credentials: true}, "/origins/0 any_origin_with_credentials", "",
+			contract.CORS{Origins: []string{"*"}, Credentials: true}, "/origins/0 any_origin_with_credentials", "",
 		},
-		"no origins": {projects.CORS{Credentials: true}, "/origins required", ""},
+		"no origins": {contract.CORS{Credentials: true}, "/origins required", ""},
 		"a method": {
-			with(func(c *projects.CORS) { c.Methods = []string{"GET", "get"} }), "/methods/1 invalid_method", "GET",
+			with(func(c *contract.CORS) { c.Methods = []string{"GET", "get"} }), "/methods/1 invalid_method", "GET",
 		},
-		"TRACE": {with(func(c *projects.CORS) { c.Methods = []string{"TRACE"} }), "/methods/0 invalid_method", "GET"},
+		"TRACE": {with(func(c *contract.CORS) { c.Methods = []string{"TRACE"} }), "/methods/0 invalid_method", "GET"},
 		"a method twice": {
-			with(func(c *projects.CORS) { c.Methods = []string{"GET", "GET"} }), "/methods/1 duplicate", "",
+			with(func(c *contract.CORS) { c.Methods = []string{"GET", "GET"} }), "/methods/1 duplicate", "",
 		},
-		"a header": {with(func(c *projects.CORS) { c.Headers = []string{"a b"} }), "/headers/0 invalid_header", ""},
+		"a header": {with(func(c *contract.CORS) { c.Headers = []string{"a b"} }), "/headers/0 invalid_header", ""},
 		"a header twice": {
-			with(func(c *projects.CORS) { c.ExposedHeaders = []string{"ETag", "etag"} }),
+			with(func(c *contract.CORS) { c.ExposedHeaders = []string{"ETag", "etag"} }),
 			"/exposed_headers/1 duplicate", "",
 		},
 		"any header and one": {
-			with(func(c *projects.CORS) { c.Headers = []string{"*", "A"} }), "/headers/0 any_header", "",
+			with(func(c *contract.CORS) { c.Headers = []string{"*", "A"} }), "/headers/0 any_header", "",
 		},
 		"any header with cookies": {
-			with(func(c *projects.CORS) { c.Headers, c.Credentials = []string{"*"}, true }),
+			with(func(c *contract.CORS) { c.Headers, c.Credentials = []string{"*"}, true }),
 			"/headers/0 any_header_with_credentials", "",
 		},
-		"an age":       {with(func(c *projects.CORS) { c.MaxAge = new(-1) }), "/max_age out_of_range", "86400"},
-		"too long age": {with(func(c *projects.CORS) { c.MaxAge = new(86401) }), "/max_age out_of_range", "86400"},
+		"an age":       {with(func(c *contract.CORS) { c.MaxAge = new(-1) }), "/max_age out_of_range", "86400"},
+		"too long age": {with(func(c *contract.CORS) { c.MaxAge = new(86401) }), "/max_age out_of_range", "86400"},
 	} {
-		_, err := w.SetCORS(t.Context(), owner, created.Project.ID, "", tt.in)
+		_, err := w.SetCORS(t.Context(), owner, corsUpdate(created.Project.ID, "", tt.in))
 		refusal, ok := errors.AsType[*fault.Error](err)
 		if !ok || len(refusal.Fields) == 0 {
 			t.Errorf("%s: %v", name, err)

@@ -91,16 +91,7 @@ func checkImportedCORS(pointer string, in *snapshot.CORS) []fault.Field {
 	if in == nil {
 		return nil
 	}
-	column := CORSColumn(in)
-	_, wrong := CORS{
-		Origins:        column.Origins,
-		AppOrigins:     column.AppOrigins,
-		Methods:        column.Methods,
-		Headers:        column.Headers,
-		ExposedHeaders: column.ExposedHeaders,
-		Credentials:    column.Credentials,
-		MaxAge:         column.MaxAge,
-	}.column()
+	_, wrong := checkCORS(in.CORS)
 	return below(pointer, wrong)
 }
 

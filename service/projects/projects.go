@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -72,7 +73,7 @@ type Project struct {
 	Tenants       []string             // names of those it serves
 	Limits        models.ProjectLimits // what is counted, and up to where
 	API           API
-	CORS          CORS
+	CORS          contract.SavedCORS
 	ETag          string `audit:"-"` // of all that is here
 	SettingsETag  string `audit:"-"` // of the project's own settings, without its versions
 	CreatedAt     time.Time

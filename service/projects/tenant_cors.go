@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -12,8 +13,8 @@ import (
 )
 
 // viewTenantCORS returns a tenant's CORS; its AppOrigins are about the tenant's own app clients.
-func viewTenantCORS(tx *models.Tx, row models.Tenant) (CORS, error) {
-	return viewColumn(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOf(row.ID) })
+func viewTenantCORS(tx *models.Tx, row models.Tenant) (contract.SavedCORS, error) {
+	return savedCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOf(row.ID) })
 }
 
 func compileTenantCORS(tx *models.Tx, row models.Tenant) (*snapshot.CORS, error) {
@@ -21,11 +22,13 @@ func compileTenantCORS(tx *models.Tx, row models.Tenant) (*snapshot.CORS, error)
 }
 
 // TenantCORS returns which pages of other origins may call with credentials of a tenant.
-func (s *Service) TenantCORS(ctx context.Context, p access.Principal, ref string) (CORS, error) {
+func (s *Service) TenantCORS(
+	ctx context.Context, p access.Principal, in contract.TenantPath,
+) (contract.SavedCORS, error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := access.Tenant(tx, p, ref, access.TenantRead)
+	row, _, err := access.Tenant(tx, p, in.Tenant, access.TenantRead)
 	if err != nil {
-		return CORS{}, fmt.Errorf("projects: CORS of tenant %s: %w", ref, err)
+		return contract.SavedCORS{}, fmt.Errorf("projects: CORS of tenant %s: %w", in.Tenant, err)
 	}
 	return viewTenantCORS(tx, row)
 }
@@ -52,31 +55,38 @@ func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref str
 	return list, nil
 }
 
-// SetTenantCORS replaces which pages of other origins may call with credentials of a tenant, in
-// every project that serves it, from the next call on. With ifMatch not empty it is refused as
-// stale unless that is still the ETag. The zero CORS leaves it to the projects again. No methods
-// are all of CORSMethods.
-func (s *Service) SetTenantCORS(ctx context.Context, p access.Principal, ref, ifMatch string, in CORS) (CORS, error) {
-	var out CORS
-	err := s.changeTenant(ctx, p, ref, map[string]string{"change": "CORS"},
+// SetTenantCORS replaces which pages of other origins may call with credentials of a tenant, in every project that
+// serves it, from the next call on. No methods are all of CORSMethods.
+func (s *Service) SetTenantCORS(
+	ctx context.Context, p access.Principal, in contract.TenantCORSUpdate,
+) (out contract.SavedCORS, err error) {
+	err = s.changeTenant(ctx, p, in.Tenant, map[string]string{"change": "CORS"},
 		func(tx *models.Tx, row *models.Tenant) error {
 			have, err := viewTenantCORS(tx, *row)
 			if err != nil {
 				return err
 			}
-			if err := access.Unchanged(ifMatch, have.ETag); err != nil {
+			if err := access.Unchanged(in.IfMatch, have.ETag); err != nil {
 				return err
 			}
-			column, wrong := in.column()
+			cors, wrong := checkCORS(in.Body)
 			if err := fault.InvalidFields(wrong); err != nil {
 				return err
 			}
 			seen := row.UpdatedAt
-			row.CORS, row.UpdatedAt = column, models.Now()
+			row.CORS, row.UpdatedAt = cors, models.Now()
 			if out, err = viewTenantCORS(tx, *row); err != nil {
 				return err
 			}
 			return written(tx.UpdateTenantCORS(*row, seen))
 		})
 	return out, err
+}
+
+// RemoveTenantCORS leaves it to the projects that serve a tenant again.
+func (s *Service) RemoveTenantCORS(
+	ctx context.Context, p access.Principal, in contract.TenantCORSRemoval,
+) (contract.None, error) {
+	_, err := s.SetTenantCORS(ctx, p, contract.TenantCORSUpdate{TenantPath: in.TenantPath, Condition: in.Condition})
+	return contract.None{}, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -63,12 +64,17 @@ func TestTenantCORS(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		before, err := w.TenantCORS(t.Context(), owner, "acme")
+		acme := func(etag string, in contract.CORS) contract.TenantCORSUpdate {
+			return contract.TenantCORSUpdate{
+				TenantPath: contract.TenantPath{Tenant: "acme"}, Condition: contract.Condition{IfMatch: etag}, Body: in,
+			}
+		}
+		before, err := w.TenantCORS(t.Context(), owner, contract.TenantPath{Tenant: "acme"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := projects.CORS{Origins: []string{"https://acme.example"}, AppOrigins: true, MaxAge: new(600)}
-		set, err := w.SetTenantCORS(t.Context(), owner, "acme", before.ETag, want)
+		want := contract.CORS{Origins: []string{"https://acme.example"}, AppOrigins: true, MaxAge: new(600)}
+		set, err := w.SetTenantCORS(t.Context(), owner, acme(before.ETag, want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +91,11 @@ func TestTenantCORS(t *testing.T) {
 				t.Errorf("the project's own in %s: %+v", project, own)
 			}
 		}
-		_, err = w.SetTenantCORS(t.Context(), owner, "acme", before.ETag, want)
+		_, err = w.SetTenantCORS(t.Context(), owner, acme(before.ETag, want))
 		if fault.KindOf(err) != fault.KindOf(access.Stale()) {
 			t.Errorf("with an old ETag: %v", err)
 		}
-		_, err = w.SetTenantCORS(t.Context(), owner, "acme", "", projects.CORS{Origins: []string{"acme.example"}})
+		_, err = w.SetTenantCORS(t.Context(), owner, acme("", contract.CORS{Origins: []string{"acme.example"}}))
 		if !strings.Contains(errors.Unwrap(err).Error(), "browsers do") {
 			t.Errorf("no origin: %v", err)
 		}
@@ -97,10 +103,13 @@ func TestTenantCORS(t *testing.T) {
 			projects.TenantChange{DisplayName: new("Acme")}); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := w.TenantCORS(t.Context(), owner, tenant.ID); err != nil || again.ETag != set.ETag {
+		again, err := w.TenantCORS(t.Context(), owner, contract.TenantPath{Tenant: tenant.ID})
+		if err != nil || again.ETag != set.ETag {
 			t.Errorf("after another change of the tenant: %+v, %v", again, err)
 		}
-		if _, err := w.SetTenantCORS(t.Context(), owner, "acme", set.ETag, projects.CORS{}); err != nil {
+		if _, err := w.RemoveTenantCORS(t.Context(), owner, contract.TenantCORSRemoval{
+			TenantPath: contract.TenantPath{Tenant: "acme"}, Condition: contract.Condition{IfMatch: set.ETag},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if served := w.servedCORS(t, shop.Project.ID, tenant.ID); served != nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -20,10 +21,10 @@ type Tenant struct {
 	Project       string `audit:"-"` // id, for the default tenant of a project; "" for a team's
 	Name          string
 	DisplayName   string
-	FallbackOwner string   // "": the project's
-	CORS          CORS     // of calls with its credentials; the zero CORS: the project's
-	Projects      []string // names of the projects that serve it
-	ETag          string   `audit:"-"`
+	FallbackOwner string             // "": the project's
+	CORS          contract.SavedCORS // of calls with its credentials; not set: the project's
+	Projects      []string           // names of the projects that serve it
+	ETag          string             `audit:"-"`
 	CreatedAt     time.Time
 }
 

@@ -3,6 +3,7 @@ package projects
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -151,6 +152,12 @@ func (s surroundings) view(tx *models.Tx, row models.Project) (Project, error) {
 func digest(state ...any) string {
 	sum := sha256.Sum256(fmt.Append(nil, state...))
 	return hex.EncodeToString(sum[:8])
+}
+
+// digestOf is digest of a value by its JSON, which has what its pointers point to.
+func digestOf(value any) string {
+	text, _ := json.Marshal(value) // values of the contract always have JSON
+	return digest(string(text))
 }
 
 func later(a, b time.Time) time.Time {

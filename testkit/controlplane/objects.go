@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
 	"postern/service/domains"
@@ -153,11 +154,15 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "client certificate":
 		err = o.presentCertificate(t, has)
 	case "cors":
-		in := projects.CORS{Origins: []string{"https://app.example"}}
-		_, err = o.Server.Projects.SetCORS(t.Context(), o.Principal, has.Project, "", in)
+		_, err = o.Server.Projects.SetCORS(t.Context(), o.Principal, contract.CORSUpdate{
+			ProjectPath: contract.ProjectPath{Project: has.Project},
+			Body:        contract.CORS{Origins: []string{"https://app.example"}},
+		})
 	case "tenant cors":
-		in := projects.CORS{Origins: []string{"https://app.example"}}
-		_, err = o.Server.Projects.SetTenantCORS(t.Context(), o.Principal, has.Tenant, "", in)
+		_, err = o.Server.Projects.SetTenantCORS(t.Context(), o.Principal, contract.TenantCORSUpdate{
+			TenantPath: contract.TenantPath{Tenant: has.Tenant},
+			Body:       contract.CORS{Origins: []string{"https://app.example"}},
+		})
 	case "call signing":
 		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, has.Project)
 	case "taken":

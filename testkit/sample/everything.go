@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -20,11 +21,19 @@ func Everything() (
 	p.ProductTitle = "The Suite"
 	p.Deleted, p.ExpiresAt = true, Future
 	p.CORS = &snapshot.CORS{
-		Origins: []string{"https://app.example"}, AppOrigins: true, Methods: []string{"GET", "POST"},
-		AllowHeaders: []string{"Content-Type"}, ExposedHeaders: []string{"X-Total"}, Credentials: true,
-		MaxAge: new(600),
+		CORS: contract.CORS{
+			Origins:        []string{"https://app.example"},
+			AppOrigins:     true,
+			Methods:        []string{"GET", "POST"},
+			Headers:        []string{"Content-Type"},
+			ExposedHeaders: []string{"X-Total"},
+			Credentials:    true,
+			MaxAge:         new(600),
+		},
 	}
-	p.Tenants[0].CORS = &snapshot.CORS{Origins: []string{"https://acme.example"}, Methods: []string{"GET"}}
+	p.Tenants[0].CORS = &snapshot.CORS{
+		CORS: contract.CORS{Origins: []string{"https://acme.example"}, Methods: []string{"GET"}},
+	}
 	p.CallSigningKeys = []snapshot.CallSigningKey{{
 		ID: "signing-key-1", Public: signer.Public().(ed25519.PublicKey), SignsFrom: Base, PublishedUntil: Future,
 	}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // required is a pair of projects that differ in what they ask of a call, and the calls to them.
@@ -59,7 +60,10 @@ func (p *postern) requirePages(ctx context.Context, target string) (required, er
 	if err != nil {
 		return pair, err
 	}
-	_, err = c.SetCORS(ctx, pair.with.name, client.CORS{Origins: []string{pageOrigin}, Methods: []string{"GET"}})
+	_, err = client.Do(ctx, c, contract.SetCORS, contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: pair.with.name},
+		Body:        contract.CORS{Origins: []string{pageOrigin}, Methods: []string{"GET"}},
+	})
 	return pair, err
 }
 

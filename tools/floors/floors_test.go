@@ -122,12 +122,13 @@ var importCases = map[string]treeCase{
 	"a similar name":    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
 	"gateway sees a rule": {
 		importing("gateway/table.go", "m/models"),
-		"gateway sees only gateway/engine, gateway/h2, gateway/admission, core, platform/egress, " +
+		"gateway sees only gateway/engine, gateway/h2, gateway/admission, core/diagnosis, core/openapi, core/policy, " +
+			"core/snapshot, platform/egress, " +
 			"platform/turns",
 	},
 	"a view sees a rule": {
 		importing("views/projects/page.templ.go", "m/service/projects"),
-		"views sees only views/ui, static",
+		"views sees only views/ui, static, core/contract",
 	},
 	"a target sees a row":         {importing("bundle/kong/a.go", "m/models"), "bundle sees only"},
 	"product uses the test parts": {importing("app/app.go", "m/testkit"), "for tests alone"},

@@ -61,9 +61,9 @@ func CORSSection(m CORS) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(m.Revision)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(m.ETag)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 12, Col: 59}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 12, Col: 55}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -113,18 +113,18 @@ func CORSSection(m CORS) templ.Component {
 			}
 			templ_7745c5c3_Err = TextArea(Field{
 				ID:          "cors-origins",
-				Name:        "cors_origins",
+				Name:        "origins",
 				Label:       "Origins",
-				Value:       m.Origins,
+				Value:       m.lines("origins", m.Origins),
 				Mono:        true,
 				Placeholder: "https://app.example.com",
-				Hint:        "One a line, as browsers write them, also of apps; * alone allows every page.",
+				Hint:        "One per line, as browsers write them, also of apps. * alone allows every page.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Switch("cors-apps", "app_origins", "Allow my app's origins", "Those of the redirect URIs of the "+
-				m.Apps+" app clients, also of later ones.", m.AppOrigins).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Switch("cors-apps", "app_origins", "Allow my app's origins", "Allows the origins of the "+m.Apps+
+				" app clients' redirect URIs, including ones you add later.", m.AppOrigins).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -164,10 +164,10 @@ func CORSSection(m CORS) templ.Component {
 			}
 			templ_7745c5c3_Err = Checks(Group{
 				ID:      "cors-methods",
-				Name:    "cors_methods",
+				Name:    "methods",
 				Legend:  "Methods",
-				Error:   m.WrongMethod,
-				Options: m.Methods,
+				Error:   m.Wrong["methods"],
+				Options: m.methods(),
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -178,12 +178,12 @@ func CORSSection(m CORS) templ.Component {
 			}
 			templ_7745c5c3_Err = TextArea(Field{
 				ID:          "cors-headers",
-				Name:        "cors_headers",
+				Name:        "headers",
 				Label:       "Headers that pages may set",
-				Value:       m.Headers,
+				Value:       m.lines("headers", m.Headers),
 				Mono:        true,
 				Placeholder: "Content-Type",
-				Hint:        "One a line; empty: those that a page asks for.",
+				Hint:        "One per line. Leave empty for those that a page asks for.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -192,10 +192,10 @@ func CORSSection(m CORS) templ.Component {
 				ID:          "cors-exposed",
 				Name:        "exposed_headers",
 				Label:       "Headers that pages may read",
-				Value:       m.Exposed,
+				Value:       m.lines("exposed_headers", m.ExposedHeaders),
 				Mono:        true,
 				Placeholder: "ETag",
-				Hint:        "One a line, besides the few that every page may read.",
+				Hint:        "One per line. Every page may read a few others.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -208,10 +208,10 @@ func CORSSection(m CORS) templ.Component {
 				ID:           "cors-age",
 				Name:         "max_age",
 				Label:        "Keep preflights, in seconds",
-				Value:        m.MaxAge,
+				Value:        Value{Text: m.Age, Error: m.Wrong["max_age"]},
 				Autocomplete: "off",
 				Placeholder:  "600",
-				Hint:         "At most 86400; empty: as browsers like.",
+				Hint:         "Seconds, up to 86,400. Leave empty for the browser's default.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -171,11 +171,11 @@ func Day(name, member, flag string) Field {
 	}}
 }
 
-// PerLine is a list with an element on each line. The command has a flag for each.
+// PerLine is a list with an element on each line, or of boxes that are ticked. The command has a flag for each.
 func PerLine(name, member, flag string) Field {
 	return list(name, member, flag, false, func(f Field, form url.Values) []string {
 		var out []string
-		for line := range strings.Lines(form.Get(f.Name)) {
+		for line := range strings.Lines(strings.Join(form[f.Name], "\n")) {
 			if line = strings.TrimSpace(line); line != "" {
 				out = append(out, line)
 			}

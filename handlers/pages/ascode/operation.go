@@ -1,6 +1,7 @@
 package ascode
 
 import (
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,28 +30,29 @@ func submits(op contract.Described, members ...string) []Call {
 			flag = "--" + m.Flag
 		}
 		fields[i] = fieldOf(m, flag)
+		switch {
+		case m.Type.Kind() == reflect.Pointer, op.Describe().Method == http.MethodPut:
+			fields[i] = fields[i].Keep() // of what exists
+		case m.Required:
+			fields[i] = fields[i].Need()
+		}
 	}
 	return does(op.Describe().ID, commandOf(op), fields...)
 }
 
-// fieldOf is the field of a form for a member of a body. One that is a pointer belongs to a form of what exists.
+// fieldOf is the field of a form for a member of a body.
 func fieldOf(m contract.Member, flag string) Field {
-	var f Field
-	switch m.Elem().Kind() {
-	case reflect.Bool:
-		f = Bool(m.Name, m.Name, flag)
-	case reflect.Slice:
-		f = Several(m.Name, m.Name, flag)
-	default:
-		f = Text(m.Name, m.Name, flag)
+	switch kind := m.Elem().Kind(); {
+	case kind == reflect.Bool:
+		return Bool(m.Name, m.Name, flag)
+	case kind == reflect.Int:
+		return Number(m.Name, m.Name, flag, 1, "")
+	case kind == reflect.Slice && m.Form == "list":
+		return Joined(PerLine(m.Name, m.Name, flag))
+	case kind == reflect.Slice:
+		return PerLine(m.Name, m.Name, flag)
 	}
-	if m.Type.Kind() == reflect.Pointer {
-		f = f.Keep()
-	}
-	if m.Required {
-		f = f.Need()
-	}
-	return f
+	return Text(m.Name, m.Name, flag)
 }
 
 // commandOf is the command of an operation with its arguments as Call has them, such as "webhooks show {webhook}".

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"postern/core/contract"
 )
 
 var projectPages = map[string]Page{
@@ -136,7 +138,7 @@ var projectForms = map[string][]Call{
 		LimitRows("owner", "limits.owner", "--limit", "owner:", "--no-limits", "owner").Keep(),
 		LimitRows("ip", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
 		LimitRows("project", "limits.project", "--limit", "project:", "--no-limits", "project").Keep()),
-	"/projects/:project/cors": corsCalls("set-cors", "cors set {project}", "remove-cors", "cors remove {project}"),
+	"/projects/:project/cors": corsCalls(contract.SetCORS, contract.RemoveCORS),
 	"/projects/:project/product": {
 		{
 			When: has("new_product"), Operation: "update-project", Command: "projects update {project}",
@@ -238,23 +240,12 @@ func jsonText(value any) string {
 }
 
 // corsCalls are those of a form for CORS. Without origins it is left to others.
-func corsCalls(set, setCommand, remove, removeCommand string) []Call {
+func corsCalls(set, remove contract.Described) []Call {
 	none := func(form url.Values) bool {
-		return strings.TrimSpace(form.Get("cors_origins")) == "" && form.Get("app_origins") != "true"
+		return strings.TrimSpace(form.Get("origins")) == "" && form.Get("app_origins") != "true"
 	}
-	return []Call{
-		{When: none, Operation: remove, Command: removeCommand},
-		{
-			Operation: set, Command: setCommand,
-			Fields: []Field{
-				PerLine("cors_origins", "origins", "--origins").Keep(),
-				Bool("app_origins", "app_origins", "--app-origins").Keep(),
-				Joined(Several("cors_methods", "methods", "--methods").Keep()),
-				Joined(PerLine("cors_headers", "headers", "--headers").Keep()),
-				Joined(PerLine("exposed_headers", "exposed_headers", "--exposed-headers").Keep()),
-				Bool("credentials", "credentials", "--credentials").Keep(),
-				Number("max_age", "max_age", "--max-age", 1, "").Keep(),
-			},
-		},
-	}
+	calls := append(submits(remove), submits(set, "origins", "app_origins", "methods", "headers", "exposed_headers",
+		"credentials", "max_age")...)
+	calls[0].When = none
+	return calls
 }

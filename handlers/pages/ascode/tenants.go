@@ -3,6 +3,8 @@ package ascode
 import (
 	"net/url"
 	"strings"
+
+	"postern/core/contract"
 )
 
 const (
@@ -43,8 +45,7 @@ var tenantForms = map[string][]Call{
 	tenantRoute: does("update-tenant", "tenants update {tenant}",
 		Text("display_name", "display_name", "--display-name").Keep(),
 		Nullable("fallback_owner", "fallback_owner", "--fallback-owner")),
-	tenantRoute + "/cors": corsCalls("set-tenant-cors", "cors set --tenant {tenant}", "remove-tenant-cors",
-		"cors remove --tenant {tenant}"),
+	tenantRoute + "/cors": corsCalls(contract.SetTenantCORS, contract.RemoveTenantCORS),
 	tenantRoute + "/delete": {{
 		Operation: "delete-tenant", Command: "tenants delete {tenant} --yes", Query: []Field{confirmName},
 	}},
