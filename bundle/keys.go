@@ -103,7 +103,7 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 		Last4:        k.Last4,
 	}
 	if k.Limits != nil {
-		limits := windowsOf(*k.Limits)
+		limits := windowsDoc(k.Limits.Stated())
 		doc.Limits = &limits
 	}
 	if k.OldHash != nil {

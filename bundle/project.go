@@ -152,8 +152,8 @@ func (b *Build) projectDoc() projectDoc {
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName,
 		FallbackOwner: optional(p.FallbackOwner), CreatedAt: stamp(p.CreatedAt), ExpiresAt: optionalTime(p.ExpiresAt),
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
-		Limits: limitsDoc{Key: windowsOf(p.Limits.Key), Owner: windowsOf(p.Limits.Owner),
-			IP: windowsOf(p.Limits.IP), Project: windowsOf(p.Limits.Project)},
+		Limits: limitsDoc{Key: windowsDoc(p.Limits.Key.Stated()), Owner: windowsDoc(p.Limits.Owner.Stated()),
+			IP: windowsDoc(p.Limits.IP.Stated()), Project: windowsDoc(p.Limits.Project.Stated())},
 		API: apiDocOf(p.API), CORS: p.CORS, CallSigning: signingDocOf(p.CallSigningKeys),
 		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
@@ -165,7 +165,7 @@ func (b *Build) projectDoc() projectDoc {
 			ID:      t.ID,
 			Name:    t.Name,
 			Scopes:  list(t.Scopes),
-			Limits:  windowsOf(t.Limits),
+			Limits:  windowsDoc(t.Limits.Stated()),
 			BuiltIn: t.BuiltIn,
 		}
 		if seconds := int64(t.ExpiresIn / time.Second); seconds > 0 {
@@ -282,17 +282,6 @@ func (d *windowsDoc) UnmarshalJSON(text []byte) error {
 	}
 	*d = calls
 	return nil
-}
-
-// windowsOf returns the windows that have a limit.
-func windowsOf(l snapshot.Limits) windowsDoc {
-	doc := windowsDoc{}
-	for window, calls := range l {
-		if calls > 0 {
-			doc[snapshot.Window(window).String()] = calls
-		}
-	}
-	return doc
 }
 
 func optional(s string) *string {

@@ -17,6 +17,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/testkit"
@@ -96,7 +97,7 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := client.Nullable("store")
-	limits := &client.ProjectLimits{IP: map[string]int64{"minute": 10}}
+	limits := &contract.ProjectLimitsChange{IP: &contract.Limits{"minute": 10}}
 	change := client.ProjectChange{Product: &store, Limits: limits}
 	if _, err := api.UpdateProject(t.Context(), "shop", change); err != nil {
 		t.Fatal(err)

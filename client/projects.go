@@ -8,24 +8,26 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"postern/core/contract"
 )
 
 // Project is a project with its versions.
 type Project struct {
-	ID            string        `json:"id"`
-	Team          string        `json:"team"` // id
-	Name          string        `json:"name"`
-	DisplayName   string        `json:"display_name"`
-	FallbackOwner string        `json:"fallback_owner"`
-	Product       *string       `json:"product"` // name; nil for none
-	Tenants       []string      `json:"tenants"` // names
-	Limits        ProjectLimits `json:"limits"`
-	Versions      []Version     `json:"versions"`
-	KeyTypes      []KeyType     `json:"key_types"`
-	CreatedAt     time.Time     `json:"created_at"`
-	ExpiresAt     *time.Time    `json:"expires_at"` // nil once claimed
-	Frozen        *Frozen       `json:"frozen"`     // nil while it is served
-	Deleted       *Deleted      `json:"deleted"`    // nil unless it is in the bin
+	ID            string                 `json:"id"`
+	Team          string                 `json:"team"` // id
+	Name          string                 `json:"name"`
+	DisplayName   string                 `json:"display_name"`
+	FallbackOwner string                 `json:"fallback_owner"`
+	Product       *string                `json:"product"` // name; nil for none
+	Tenants       []string               `json:"tenants"` // names
+	Limits        contract.ProjectLimits `json:"limits"`
+	Versions      []Version              `json:"versions"`
+	KeyTypes      []KeyType              `json:"key_types"`
+	CreatedAt     time.Time              `json:"created_at"`
+	ExpiresAt     *time.Time             `json:"expires_at"` // nil once claimed
+	Frozen        *Frozen                `json:"frozen"`     // nil while it is served
+	Deleted       *Deleted               `json:"deleted"`    // nil unless it is in the bin
 }
 
 // Frozen describes a project that the operators have taken down.
@@ -63,15 +65,6 @@ type Version struct {
 	ETag         string        `json:"etag"` // for If-Match
 	Environments []Environment `json:"environments"`
 	Warnings     []Warning     `json:"warnings,omitempty"` // in responses to changes
-}
-
-// ProjectLimits are the calls that each window admits, by the window's name, for
-// each key, each owner of keys, each address and all calls together.
-type ProjectLimits struct {
-	Key     map[string]int64 `json:"key,omitzero"`
-	Owner   map[string]int64 `json:"owner,omitzero"`
-	IP      map[string]int64 `json:"ip,omitzero"`
-	Project map[string]int64 `json:"project,omitzero"`
 }
 
 // IPRules are the address ranges that calls may come from (Allow; empty: any address) and
@@ -147,10 +140,10 @@ func (c *Client) Project(ctx context.Context, project string) (Project, error) {
 
 // ProjectChange changes a project; nil leaves a field as it is.
 type ProjectChange struct {
-	DisplayName   *string        `json:"display_name,omitempty"`
-	FallbackOwner *string        `json:"fallback_owner,omitempty"`
-	Product       *Nullable      `json:"product,omitempty"`
-	Limits        *ProjectLimits `json:"limits,omitempty"` // nil: unchanged, empty: removed
+	DisplayName   *string                       `json:"display_name,omitempty"`
+	FallbackOwner *string                       `json:"fallback_owner,omitempty"`
+	Product       *Nullable                     `json:"product,omitempty"`
+	Limits        *contract.ProjectLimitsChange `json:"limits,omitempty"` // nil: unchanged, empty: removed
 }
 
 // Nullable is a text that is sent as null when it is empty.

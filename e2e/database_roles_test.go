@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/tokenissuer"
@@ -171,7 +172,7 @@ func TestDatabaseRoles(t *testing.T) {
 	})
 	t.Run("ownership", func(t *testing.T) { rememberOwner(t, api, project, base, keys) })
 	t.Run("limits", func(t *testing.T) {
-		limits := client.ProjectLimits{Owner: map[string]int64{"hour": 2}}
+		limits := contract.ProjectLimitsChange{Owner: &contract.Limits{"hour": 2}}
 		if _, err := api.UpdateProject(t.Context(), project, client.ProjectChange{Limits: &limits}); err != nil {
 			t.Fatal(err)
 		}

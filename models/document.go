@@ -5,38 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+
+	"postern/core/contract"
 )
 
-// Limits is a column: the number of calls admitted in each window, by the
-// window's name, such as {"minute": 100}. A window that is absent has no limit.
-type Limits map[string]int64
+// Limits are in rows that are read without gorm: see limitsColumn.
+type Limits = contract.Limits
 
-// Value implements driver.Valuer.
-func (l Limits) Value() (driver.Value, error) {
-	if len(l) == 0 {
-		return "{}", nil
+// limitsColumn scans a column of limits.
+type limitsColumn struct{ into **Limits }
+
+// Scan implements sql.Scanner.
+func (c limitsColumn) Scan(value any) error {
+	if value == nil {
+		*c.into = nil
+		return nil
 	}
-	return document(map[string]int64(l))
-}
-
-// Scan implements sql.Scanner.
-func (l *Limits) Scan(value any) error { return readDocument(value, (*map[string]int64)(l)) }
-
-// ProjectLimits is a column: limits by what they are counted for.
-type ProjectLimits struct {
-	Key     Limits `json:"key,omitempty"`
-	Owner   Limits `json:"owner,omitempty"`
-	IP      Limits `json:"ip,omitempty"`
-	Project Limits `json:"project,omitempty"`
-}
-
-// Value implements driver.Valuer.
-func (l ProjectLimits) Value() (driver.Value, error) { return document(l) }
-
-// Scan implements sql.Scanner.
-func (l *ProjectLimits) Scan(value any) error {
-	type plain ProjectLimits
-	return readDocument(value, (*plain)(l))
+	*c.into = new(Limits{})
+	return readDocument(value, (*map[string]int64)(*c.into))
 }
 
 // Prefixes is a column: a list of address ranges in CIDR notation.

@@ -18,7 +18,7 @@ type APIKey struct {
 	Environment  string
 	Description  string
 	State        string
-	Limits       *Limits  // nil: those of its type
+	Limits       *Limits  `gorm:"serializer:json"`      // nil: those of its type
 	AllowedCIDRs Prefixes `gorm:"column:allowed_cidrs"` // empty: from anywhere
 	Hash         []byte
 	OldHash      Digest
@@ -114,7 +114,7 @@ func (t *Tx) servedKeys(projectID string, after *string, fn func(*APIKey) error)
 	var k APIKey
 	into := []any{
 		&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID, &k.Owner, &k.Environment, &k.State,
-		&k.Limits, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt,
+		limitsColumn{&k.Limits}, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt,
 	}
 	for rows.Next() {
 		k = APIKey{} // what fn keeps must not be overwritten
@@ -241,7 +241,7 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 		var k APIKey
 		err := rows.Scan(
 			&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID,
-			&k.Owner, &k.Environment, &k.Description, &k.State, &k.Limits, &k.AllowedCIDRs,
+			&k.Owner, &k.Environment, &k.Description, &k.State, limitsColumn{&k.Limits}, &k.AllowedCIDRs,
 			&k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt, &k.Prefix, &k.Last4, &k.CreatedAt, &k.UpdatedAt,
 		)
 		if err != nil {

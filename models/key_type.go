@@ -15,7 +15,7 @@ type KeyType struct {
 	Name      string
 	Scopes    []string `gorm:"serializer:json"`
 	ExpiresIn int64
-	Limits    Limits
+	Limits    Limits `gorm:"serializer:json"`
 	BuiltIn   bool
 }
 

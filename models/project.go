@@ -16,8 +16,8 @@ type Project struct {
 	DisplayName   string
 	FallbackOwner string
 	ProductID     *string
-	Limits        ProjectLimits
-	APIAudience   string // of its API, "" for none
+	Limits        contract.ProjectLimits `gorm:"serializer:json"`
+	APIAudience   string                 // of its API, "" for none
 	APIScopes     APIScopes
 	CORS          contract.CORS `gorm:"serializer:json"`
 	FrozenAt      *time.Time    // taken down by the operators since; nil: served

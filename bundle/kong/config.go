@@ -15,6 +15,7 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/jsonfile"
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -63,9 +64,9 @@ type consumerDoc struct {
 }
 
 type keyTypeDoc struct {
-	Name   string     `json:"name"`
-	Scopes []string   `json:"scopes"`
-	Limits windowsDoc `json:"limits,omitempty"`
+	Name   string          `json:"name"`
+	Scopes []string        `json:"scopes"`
+	Limits contract.Limits `json:"limits,omitempty"`
 }
 
 type ownerDoc struct {
@@ -226,7 +227,7 @@ func (c *configWriter) keyTypes() {
 		if scopes == nil {
 			scopes = []string{}
 		}
-		c.out.Value(keyTypeDoc{t.Name, scopes, windowsOf(t.Limits)})
+		c.out.Value(keyTypeDoc{t.Name, scopes, t.Limits.Stated()})
 	}
 	c.out.Raw("\n      }")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -14,14 +15,11 @@ type tenantDoc struct {
 	Fallback *ownerDoc `json:"fallback,omitempty"`
 }
 
-// windowsDoc maps windows to numbers of calls.
-type windowsDoc map[string]int64
-
 type limitsDoc struct {
-	Key     windowsDoc `json:"key,omitempty"`
-	Owner   windowsDoc `json:"owner,omitempty"`
-	IP      windowsDoc `json:"ip,omitempty"`
-	Project windowsDoc `json:"project,omitempty"`
+	Key     contract.Limits `json:"key,omitempty"`
+	Owner   contract.Limits `json:"owner,omitempty"`
+	IP      contract.Limits `json:"ip,omitempty"`
+	Project contract.Limits `json:"project,omitempty"`
 }
 
 // ipDoc is absent if calls may come from anywhere.
@@ -30,18 +28,8 @@ type ipDoc struct {
 	Deny  []string `json:"deny"`
 }
 
-func windowsOf(l snapshot.Limits) windowsDoc {
-	doc := windowsDoc{}
-	for window, calls := range l {
-		if calls > 0 {
-			doc[snapshot.Window(window).String()] = calls
-		}
-	}
-	return doc
-}
-
 func limitsDocOf(l snapshot.ProjectLimits) limitsDoc {
-	return limitsDoc{windowsOf(l.Key), windowsOf(l.Owner), windowsOf(l.IP), windowsOf(l.Project)}
+	return limitsDoc(l.Stated())
 }
 
 func ipDocOf(rules snapshot.IPRules) *ipDoc {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newProjectsUpdate(t terminal) *cobra.Command {
@@ -72,12 +73,14 @@ the product's keys stop working in it, except those created in it.`,
 }
 
 // readProjectLimits returns nil without flags.
-func readProjectLimits(pairs, cleared []string) (*client.ProjectLimits, error) {
+func readProjectLimits(pairs, cleared []string) (*contract.ProjectLimitsChange, error) {
 	if len(pairs)+len(cleared) == 0 {
 		return nil, nil
 	}
-	var out client.ProjectLimits
-	fields := map[string]*map[string]int64{"key": &out.Key, "owner": &out.Owner, "ip": &out.IP, "project": &out.Project}
+	var out contract.ProjectLimitsChange
+	fields := map[string]**contract.Limits{
+		"key": &out.Key, "owner": &out.Owner, "ip": &out.IP, "project": &out.Project,
+	}
 	given := map[string][]string{}
 	for _, pair := range pairs {
 		what, rest, ok := strings.Cut(pair, ":")
@@ -92,14 +95,14 @@ func readProjectLimits(pairs, cleared []string) (*client.ProjectLimits, error) {
 		if err != nil {
 			return nil, err
 		}
-		*fields[what] = limits
+		*fields[what] = new(contract.Limits(limits))
 	}
 	for _, what := range cleared {
 		if fields[what] == nil || given[what] != nil {
 			return nil, usageError{fmt.Sprintf("--no-limits %q is not one of key, owner, ip and project, or has a "+
-				"--limit beside it", what)}
+				"--limit too", what)}
 		}
-		*fields[what] = map[string]int64{}
+		*fields[what] = &contract.Limits{}
 	}
 	return &out, nil
 }

@@ -1,5 +1,7 @@
 package snapshot
 
+import "postern/core/contract"
+
 // Window is a fixed span of time, aligned to the clock and the calendar in UTC,
 // in which calls are counted.
 type Window uint8
@@ -36,12 +38,30 @@ type Limits [Windows]int64
 // None reports whether nothing is limited.
 func (l Limits) None() bool { return l == Limits{} }
 
+// Stated returns the windows that are limited, by their name.
+func (l Limits) Stated() contract.Limits {
+	out := contract.Limits{}
+	for window, calls := range l {
+		if calls > 0 {
+			out[Window(window).String()] = calls
+		}
+	}
+	return out
+}
+
 // ProjectLimits are the limits of a project, by what is counted.
 type ProjectLimits struct {
 	Key     Limits // each key, unless it or its type has limits of its own
 	Owner   Limits // each owner, over all of its keys; the fallback owner too
 	IP      Limits // each client address
 	Project Limits // all calls together
+}
+
+// Stated returns the limits by the window's name.
+func (l ProjectLimits) Stated() contract.ProjectLimits {
+	return contract.ProjectLimits{
+		Key: l.Key.Stated(), Owner: l.Owner.Stated(), IP: l.IP.Stated(), Project: l.Project.Stated(),
+	}
 }
 
 // None reports whether nothing is limited.

@@ -3,9 +3,9 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/projects"
 )
 
 // limits holds the allowed calls by window.
@@ -35,22 +35,6 @@ func showLimits(l models.Limits) limits {
 	return limits(l)
 }
 
-type projectLimitsOutput struct {
-	Key     limits `json:"key" doc:"Each key without limits of its own or its type"`
-	Owner   limits `json:"owner" doc:"Each owner, all keys together"`
-	IP      limits `json:"ip" doc:"Each client address"`
-	Project limits `json:"project" doc:"All calls of the project"`
-}
-
-func showProjectLimits(l models.ProjectLimits) projectLimitsOutput {
-	return projectLimitsOutput{
-		Key:     showLimits(l.Key),
-		Owner:   showLimits(l.Owner),
-		IP:      showLimits(l.IP),
-		Project: showLimits(l.Project),
-	}
-}
-
 // projectLimitsInput changes limits: a member that is sent replaces them, empty or null
 // removes them.
 type projectLimitsInput struct {
@@ -60,15 +44,15 @@ type projectLimitsInput struct {
 	Project nullable[limits] `json:"project,omitempty" doc:"All calls of the project"`
 }
 
-func (in *projectLimitsInput) rule() projects.LimitsChange {
+func (in *projectLimitsInput) rule() contract.ProjectLimitsChange {
 	if in == nil {
-		return projects.LimitsChange{}
+		return contract.ProjectLimitsChange{}
 	}
-	return projects.LimitsChange{
-		Key:     sentLimits(in.Key),
-		Owner:   sentLimits(in.Owner),
-		IP:      sentLimits(in.IP),
-		Project: sentLimits(in.Project),
+	return contract.ProjectLimitsChange{
+		Key:     (*contract.Limits)(sentLimits(in.Key)),
+		Owner:   (*contract.Limits)(sentLimits(in.Owner)),
+		IP:      (*contract.Limits)(sentLimits(in.IP)),
+		Project: (*contract.Limits)(sentLimits(in.Project)),
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/listjson"
 )
@@ -34,6 +36,7 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	strict := huma.Format{Marshal: listjson.Encode, Unmarshal: web.UnmarshalBody}
 	// "json" is for media types with the suffix +json.
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
+	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[contract.Limits](), reflect.TypeFor[limits]())
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type:        "http",

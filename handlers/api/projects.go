@@ -18,20 +18,20 @@ type ProjectRef struct {
 }
 
 type projectOutput struct {
-	ID            string              `json:"id"`
-	Team          string              `json:"team" doc:"Id of the owning team"`
-	Name          string              `json:"name"`
-	DisplayName   string              `json:"display_name"`
-	FallbackOwner string              `json:"fallback_owner" doc:"Owner of calls without a key if keyless is owner_fallback"`
-	Product       *string             `json:"product" doc:"Name of its product; null: none"`
-	Tenants       []string            `json:"tenants" doc:"Names of its tenants"`
-	Limits        projectLimitsOutput `json:"limits" doc:"Allowed calls by window, by what is counted"`
-	Versions      []versionOutput     `json:"versions"`
-	KeyTypes      []keyTypeOutput     `json:"key_types"`
-	CreatedAt     time.Time           `json:"created_at"`
-	ExpiresAt     *time.Time          `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
-	Deleted       *deletedOutput      `json:"deleted" doc:"In the bin: calls get 410 deleted, changes are refused, exports work; null: not deleted"`
-	Frozen        *frozenOutput       `json:"frozen" doc:"Takedown by an operator: calls get 403 project_frozen, exports work; null: none"`
+	ID            string                 `json:"id"`
+	Team          string                 `json:"team" doc:"Id of the owning team"`
+	Name          string                 `json:"name"`
+	DisplayName   string                 `json:"display_name"`
+	FallbackOwner string                 `json:"fallback_owner" doc:"Owner of calls without a key if keyless is owner_fallback"`
+	Product       *string                `json:"product" doc:"Name of its product; null: none"`
+	Tenants       []string               `json:"tenants" doc:"Names of its tenants"`
+	Limits        contract.ProjectLimits `json:"limits" doc:"Allowed calls by window, by what is counted"`
+	Versions      []versionOutput        `json:"versions"`
+	KeyTypes      []keyTypeOutput        `json:"key_types"`
+	CreatedAt     time.Time              `json:"created_at"`
+	ExpiresAt     *time.Time             `json:"expires_at" doc:"When an unclaimed project is deleted; null once claimed"`
+	Deleted       *deletedOutput         `json:"deleted" doc:"In the bin: calls get 410 deleted, changes are refused, exports work; null: not deleted"`
+	Frozen        *frozenOutput          `json:"frozen" doc:"Takedown by an operator: calls get 403 project_frozen, exports work; null: none"`
 }
 
 type frozenOutput struct {
@@ -110,7 +110,7 @@ func (h *Handler) showProject(p projects.Project) projectOutput {
 		DisplayName:   p.DisplayName,
 		FallbackOwner: p.FallbackOwner,
 		Tenants:       p.Tenants,
-		Limits:        showProjectLimits(p.Limits),
+		Limits:        p.Limits,
 		Versions:      []versionOutput{},
 		KeyTypes:      []keyTypeOutput{},
 		CreatedAt:     p.CreatedAt.UTC(),

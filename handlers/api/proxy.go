@@ -212,6 +212,7 @@ func (f openAPIField) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "OpenAPI document 3.0 or 3.1: an object, or a string with a document or with its address. It " +
 			"fills in version, display_name and, from its servers, environments where they are left out",
+		OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}},
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -22,20 +22,23 @@ import (
 // counted is one of the subjects that a project's limits apply to, as the form shows it.
 type counted struct {
 	name, title, inRow string
-	of                 func(models.ProjectLimits) models.Limits
+	of                 func(contract.ProjectLimits) contract.Limits
 }
 
 var countedRows = []counted{
-	{"key", "Each key", "each key", func(l models.ProjectLimits) models.Limits { return l.Key }},
+	{"key", "Each key", "each key", func(l contract.ProjectLimits) contract.Limits { return l.Key }},
 	{
 		"owner", "Each owner", "each owner, all keys together",
-		func(l models.ProjectLimits) models.Limits { return l.Owner },
+		func(l contract.ProjectLimits) contract.Limits { return l.Owner },
 	},
 	{
 		"ip", "Each address", "each address, with or without a key",
-		func(l models.ProjectLimits) models.Limits { return l.IP },
+		func(l contract.ProjectLimits) contract.Limits { return l.IP },
 	},
-	{"project", "Whole project", "the whole project", func(l models.ProjectLimits) models.Limits { return l.Project }},
+	{
+		"project", "Whole project", "the whole project",
+		func(l contract.ProjectLimits) contract.Limits { return l.Project },
+	},
 }
 
 // limitPresets are limits that many APIs begin with.
@@ -90,7 +93,7 @@ func postedLimitRows(form url.Values) []limitForm {
 	return out
 }
 
-func limitsAsForm(saved models.ProjectLimits) []limitForm {
+func limitsAsForm(saved contract.ProjectLimits) []limitForm {
 	var out []limitForm
 	for _, c := range countedRows {
 		typed := typedLimits(c.of(saved))
@@ -126,7 +129,7 @@ func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
 }
 
 // typedLimits formats limits as the form shows them, by window.
-func typedLimits(l models.Limits) map[string]string {
+func typedLimits(l map[string]int64) map[string]string {
 	out := map[string]string{}
 	for window, calls := range l {
 		out[window] = strconv.FormatInt(calls, 10)
@@ -216,11 +219,11 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 			v.param("project"), form)
 	}
 	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
-		Limits: rules.LimitsChange{
-			Key:     readLimits(typed["key"]),
-			Owner:   readLimits(typed["owner"]),
-			IP:      readLimits(typed["ip"]),
-			Project: readLimits(typed["project"]),
+		Limits: contract.ProjectLimitsChange{
+			Key:     (*contract.Limits)(readLimits(typed["key"])),
+			Owner:   (*contract.Limits)(readLimits(typed["owner"])),
+			IP:      (*contract.Limits)(readLimits(typed["ip"])),
+			Project: (*contract.Limits)(readLimits(typed["project"])),
 		},
 	})
 	return h.saved(v, err, "limits", v.param("project"), form)

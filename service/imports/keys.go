@@ -85,7 +85,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 		row.OldHash = append([]byte(nil), k.OldHash[:]...)
 	}
 	if k.Limits != nil {
-		limits := keys.LimitsColumn(*k.Limits)
+		limits := k.Limits.Stated()
 		row.Limits = &limits
 	}
 	switch k.ProductID {

@@ -11,7 +11,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 	"postern/service/projects"
 )
 
@@ -42,16 +41,11 @@ func (w *work) writeRow(tx *models.Tx) error {
 		DeletedAt:     &w.now,
 		DisplayName:   in.DisplayName,
 		FallbackOwner: cmp.Or(in.FallbackOwner, in.Name), // every project has one
-		Limits: models.ProjectLimits{
-			Key:     keys.LimitsColumn(in.Limits.Key),
-			Owner:   keys.LimitsColumn(in.Limits.Owner),
-			IP:      keys.LimitsColumn(in.Limits.IP),
-			Project: keys.LimitsColumn(in.Limits.Project),
-		},
-		APIAudience: in.API.Audience,
-		CORS:        projects.CORSColumn(in.CORS),
-		CreatedAt:   stored(in.CreatedAt),
-		UpdatedAt:   w.now,
+		Limits:        in.Limits.Stated(),
+		APIAudience:   in.API.Audience,
+		CORS:          projects.CORSColumn(in.CORS),
+		CreatedAt:     stored(in.CreatedAt),
+		UpdatedAt:     w.now,
 	}
 	for _, scope := range in.API.Scopes {
 		w.row.APIScopes = append(w.row.APIScopes, models.APIScope(scope))
@@ -202,7 +196,7 @@ func (w *work) writeSomeKeyTypes(tx *models.Tx, list []snapshot.KeyType) error {
 			Name:      t.Name,
 			Scopes:    t.Scopes,
 			ExpiresIn: int64(t.ExpiresIn / time.Second),
-			Limits:    keys.LimitsColumn(t.Limits),
+			Limits:    t.Limits.Stated(),
 			BuiltIn:   t.BuiltIn,
 		}
 		var err error

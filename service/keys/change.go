@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -32,7 +33,7 @@ type Home struct {
 
 // GetFrom finds one key of a project that the caller has loaded.
 func (s *Service) GetFrom(ctx context.Context, p access.Principal, home Home, id string) (Key, error) {
-	project := models.Project{ID: home.ID, TeamID: home.Team, Limits: models.ProjectLimits{Key: home.Limits}}
+	project := models.Project{ID: home.ID, TeamID: home.Team, Limits: contract.ProjectLimits{Key: home.Limits}}
 	if err := access.CheckProject(p, project, access.KeyRead); err != nil {
 		return Key{}, fmt.Errorf("keys: get %s: %w", id, err)
 	}

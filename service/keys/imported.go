@@ -48,7 +48,7 @@ func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []f
 	refuse(inTime && (k.OldHash != nil) == !k.GraceEndsAt.IsZero(), "/grace_ends_at", "invalid_time",
 		fmt.Sprintf("A grace period of the previous secret ends within 30 days, and a key within %d years.", maxYears))
 	if k.Limits != nil {
-		wrong = append(wrong, CheckLimits(pointer+"/limits", LimitsColumn(*k.Limits))...)
+		wrong = append(wrong, CheckLimits(pointer+"/limits", k.Limits.Stated())...)
 	}
 	var rangesWrong []fault.Field
 	k.AllowedIPs, rangesWrong = ReadRanges(pointer+"/allowed_cidrs", Texts(k.AllowedIPs), MaxRanges)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
-	"postern/models"
 	"postern/platform/fault"
 )
 
@@ -17,7 +17,7 @@ const maxCalls = 1<<53 - 1
 
 // Limits returns the limits in a column. It skips unknown windows, which only a newer
 // replica can have written.
-func Limits(column models.Limits) snapshot.Limits {
+func Limits(column contract.Limits) snapshot.Limits {
 	var out snapshot.Limits
 	for name, calls := range column {
 		if window, ok := snapshot.ParseWindow(name); ok {
@@ -27,7 +27,7 @@ func Limits(column models.Limits) snapshot.Limits {
 	return out
 }
 
-func optionalLimits(column *models.Limits) *snapshot.Limits {
+func optionalLimits(column *contract.Limits) *snapshot.Limits {
 	if column == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func optionalLimits(column *models.Limits) *snapshot.Limits {
 // CheckLimits judges the calls that each window is to admit, by the window's name;
 // pointer is where in the body they stand. Of two windows the longer one may not
 // admit fewer: the shorter could never be used up, and Kong refuses such a pair.
-func CheckLimits(pointer string, in map[string]int64) []fault.Field {
+func CheckLimits(pointer string, in contract.Limits) []fault.Field {
 	var wrong []fault.Field
 	var shorter snapshot.Window
 	var least int64
@@ -85,13 +85,9 @@ func article(window snapshot.Window) string {
 	return "A " + window.String()
 }
 
-// LimitsColumn returns limits as a column has them.
-func LimitsColumn(l snapshot.Limits) models.Limits {
-	out := models.Limits{}
-	for window, calls := range l {
-		if calls != 0 {
-			out[snapshot.Window(window).String()] = calls
-		}
+// ProjectLimits returns the limits in a column of a project.
+func ProjectLimits(column contract.ProjectLimits) snapshot.ProjectLimits {
+	return snapshot.ProjectLimits{
+		Key: Limits(column.Key), Owner: Limits(column.Owner), IP: Limits(column.IP), Project: Limits(column.Project),
 	}
-	return out
 }

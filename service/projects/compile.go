@@ -37,12 +37,7 @@ func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, e
 		CreatedAt:     row.CreatedAt.UTC(),
 		TakenDown:     row.FrozenAt != nil,
 		Deleted:       row.DeletedAt != nil,
-		Limits: snapshot.ProjectLimits{
-			Key:     keys.Limits(row.Limits.Key),
-			Owner:   keys.Limits(row.Limits.Owner),
-			IP:      keys.Limits(row.Limits.IP),
-			Project: keys.Limits(row.Limits.Project),
-		},
+		Limits:        keys.ProjectLimits(row.Limits),
 	}
 	out.API = compileAPI(row)
 	for _, read := range []func(*projectRows, models.Project, *snapshot.Project) error{

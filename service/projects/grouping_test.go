@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -266,15 +267,15 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		id := created.Project.ID
-		ip := map[string]int64{"second": 5}
-		all := map[string]int64{"day": 1000}
-		if _, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: projects.LimitsChange{
+		ip := contract.Limits{"second": 5}
+		all := contract.Limits{"day": 1000}
+		if _, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: contract.ProjectLimitsChange{
 			IP:      &ip,
 			Project: &all,
 		}}); err != nil {
 			t.Fatal(err)
 		}
-		none := projects.Settings{Limits: projects.LimitsChange{Project: &map[string]int64{}}}
+		none := projects.Settings{Limits: contract.ProjectLimitsChange{Project: &contract.Limits{}}}
 		out, err := w.UpdateSettings(t.Context(), p, id, "", none)
 		if err != nil {
 			t.Fatal(err)

@@ -98,10 +98,10 @@ func checkImportedCORS(pointer string, in *snapshot.CORS) []fault.Field {
 func checkImportedLimits(in *snapshot.Project) []fault.Field {
 	const at = ConfigPointer + "/limits/"
 	return slices.Concat(
-		keys.CheckLimits(at+"key", keys.LimitsColumn(in.Limits.Key)),
-		keys.CheckLimits(at+"owner", keys.LimitsColumn(in.Limits.Owner)),
-		keys.CheckLimits(at+"ip", keys.LimitsColumn(in.Limits.IP)),
-		keys.CheckLimits(at+"project", keys.LimitsColumn(in.Limits.Project)),
+		keys.CheckLimits(at+"key", in.Limits.Key.Stated()),
+		keys.CheckLimits(at+"owner", in.Limits.Owner.Stated()),
+		keys.CheckLimits(at+"ip", in.Limits.IP.Stated()),
+		keys.CheckLimits(at+"project", in.Limits.Project.Stated()),
 	)
 }
 
@@ -117,7 +117,7 @@ func checkImportedTypes(types []snapshot.KeyType) []fault.Field {
 			Name:      t.Name,
 			Scopes:    t.Scopes,
 			ExpiresIn: int64(t.ExpiresIn / time.Second),
-			Limits:    keys.LimitsColumn(t.Limits),
+			Limits:    t.Limits.Stated(),
 		}
 		if !t.BuiltIn {
 			custom = append(custom, one)

@@ -69,9 +69,9 @@ type Project struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string
-	Product       string               // name, "" for none
-	Tenants       []string             // names of those it serves
-	Limits        models.ProjectLimits // what is counted, and up to where
+	Product       string                 // name, "" for none
+	Tenants       []string               // names of those it serves
+	Limits        contract.ProjectLimits // what is counted, and up to where
 	API           API
 	CORS          contract.SavedCORS
 	ETag          string `audit:"-"` // of all that is here

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,12 +18,8 @@ type Settings struct {
 	DisplayName   *string
 	FallbackOwner *string
 	Product       *string // name of a product of the team; "" for none
-	Limits        LimitsChange
+	Limits        contract.ProjectLimitsChange
 }
-
-// LimitsChange sets limits, as calls by window. nil leaves them as they are, and an empty
-// map removes them.
-type LimitsChange struct{ Key, Owner, IP, Project *map[string]int64 }
 
 // UpdateSettings changes a project. With ifMatch not empty the change is refused as stale
 // unless that is still the project's ETag, or the one of its settings.
@@ -55,7 +52,7 @@ func (s *Service) UpdateSettings(
 
 // apply sets the project's settings, and returns the fields that are wrong.
 func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field, error) {
-	wrong := in.Limits.apply(&project.Limits)
+	wrong := changeLimits(in.Limits, &project.Limits)
 	if in.DisplayName != nil {
 		project.DisplayName = *in.DisplayName
 		wrong = append(wrong, checkDisplayName(project.DisplayName)...)
@@ -89,11 +86,11 @@ func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field,
 	return wrong, nil
 }
 
-func (in LimitsChange) apply(to *models.ProjectLimits) (wrong []fault.Field) {
+func changeLimits(in contract.ProjectLimitsChange, to *contract.ProjectLimits) (wrong []fault.Field) {
 	for _, l := range []struct {
 		name   string
-		limits *map[string]int64
-		into   *models.Limits
+		limits *contract.Limits
+		into   *contract.Limits
 	}{
 		{"key", in.Key, &to.Key},
 		{"owner", in.Owner, &to.Owner},

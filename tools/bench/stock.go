@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/keys"
 )
@@ -152,7 +153,7 @@ func (s *stock) limit(ctx context.Context, name string) error {
 		}
 		seen := project.UpdatedAt
 		many := models.Limits{"minute": 1e12, "day": 1e12}
-		project.Limits = models.ProjectLimits{Key: many, Owner: many, IP: many, Project: many}
+		project.Limits = contract.ProjectLimits{Key: many, Owner: many, IP: many, Project: many}
 		project.UpdatedAt = seen.Add(time.Microsecond)
 		_, err = tx.UpdateProject(project, seen)
 		return err

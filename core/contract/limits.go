@@ -1,0 +1,31 @@
+package contract
+
+import "encoding/json"
+
+// Limits are the calls that each window of the clock (UTC) admits, by the window's name, such as {"minute": 100}. A
+// window that is absent has no limit.
+type Limits map[string]int64
+
+// MarshalJSON returns an empty object for no limits.
+func (l Limits) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]int64(l))
+}
+
+// ProjectLimits are the limits of a project, by what is counted.
+type ProjectLimits struct {
+	Key     Limits `json:"key" doc:"Each key without limits of its own or its type"`
+	Owner   Limits `json:"owner" doc:"Each owner, all keys together"`
+	IP      Limits `json:"ip" doc:"Each client address"`
+	Project Limits `json:"project" doc:"All calls of the project"`
+}
+
+// ProjectLimitsChange replaces limits of a project; nil leaves a member as it is.
+type ProjectLimitsChange struct {
+	Key     *Limits `json:"key,omitempty"`
+	Owner   *Limits `json:"owner,omitempty"`
+	IP      *Limits `json:"ip,omitempty"`
+	Project *Limits `json:"project,omitempty"`
+}
