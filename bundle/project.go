@@ -81,7 +81,7 @@ type versionDoc struct {
 	ID           string           `json:"id"`
 	Name         string           `json:"name"`
 	RequestsAuth accessDoc        `json:"requests_auth"`
-	IP           ipDoc            `json:"ip"`
+	IP           snapshot.IPRules `json:"ip"`
 	Environments []environmentDoc `json:"environments"`
 	OpenAPI      string           `json:"openapi,omitempty"` // openAPIImported, or "" for a generated document
 
@@ -118,11 +118,6 @@ type pairDoc struct {
 	Audience string  `json:"aud"`
 	JWKSURL  *string `json:"jwks_url"`
 	Tenant   *string `json:"tenant"`
-}
-
-type ipDoc struct {
-	Allow []netip.Prefix `json:"allow"`
-	Deny  []netip.Prefix `json:"deny"`
 }
 
 type environmentDoc struct {
@@ -203,7 +198,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 			Keyless: v.Access.Keyless,
 			JWT:     jwtDoc{AllowedPairs: []pairDoc{}},
 		},
-		IP:           ipDoc{Allow: list(v.Access.IP.Allow), Deny: list(v.Access.IP.Deny)},
+		IP:           v.Access.IP,
 		Environments: []environmentDoc{},
 		Validation:   v.Validation,
 		Publication:  v.Publication,

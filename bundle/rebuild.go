@@ -228,7 +228,7 @@ func (d versionDoc) version() snapshot.Version {
 	auth := d.RequestsAuth
 	v := snapshot.Version{ID: d.ID, Name: d.Name, Access: snapshot.Access{
 		Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless,
-		IP: snapshot.IPRules{Allow: d.IP.Allow, Deny: d.IP.Deny},
+		IP: d.IP,
 	}, Validation: d.Validation, Publication: d.Publication}
 	for _, pair := range auth.JWT.AllowedPairs {
 		v.Access.Issuers = append(v.Access.Issuers, snapshot.TokenIssuer{

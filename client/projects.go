@@ -58,20 +58,13 @@ func (c *Client) LiftTakedown(ctx context.Context, project string) (Takedown, er
 
 // Version is a version of a project.
 type Version struct {
-	ID           string        `json:"id"`
-	Name         string        `json:"name"`
-	RequestsAuth Auth          `json:"requests_auth"`
-	IP           IPRules       `json:"ip"`
-	ETag         string        `json:"etag"` // for If-Match
-	Environments []Environment `json:"environments"`
-	Warnings     []Warning     `json:"warnings,omitempty"` // in responses to changes
-}
-
-// IPRules are the address ranges that calls may come from (Allow; empty: any address) and
-// those that they may not come from (Deny).
-type IPRules struct {
-	Allow []string `json:"allow"`
-	Deny  []string `json:"deny"`
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	RequestsAuth Auth             `json:"requests_auth"`
+	IP           contract.IPRules `json:"ip"`
+	ETag         string           `json:"etag"` // for If-Match
+	Environments []Environment    `json:"environments"`
+	Warnings     []Warning        `json:"warnings,omitempty"` // in responses to changes
 }
 
 // Auth is who may call a version.

@@ -22,21 +22,16 @@ type limitsDoc struct {
 	Project contract.Limits `json:"project,omitempty"`
 }
 
-// ipDoc is absent if calls may come from anywhere.
-type ipDoc struct {
-	Allow []string `json:"allow"`
-	Deny  []string `json:"deny"`
-}
-
 func limitsDocOf(l snapshot.ProjectLimits) limitsDoc {
 	return limitsDoc(l.Stated())
 }
 
-func ipDocOf(rules snapshot.IPRules) *ipDoc {
+// rangesOf returns nil if calls may come from anywhere.
+func rangesOf(rules snapshot.IPRules) *contract.IPRules {
 	if len(rules.Allow) == 0 && len(rules.Deny) == 0 {
 		return nil
 	}
-	return &ipDoc{Allow: texts(rules.Allow), Deny: texts(rules.Deny)}
+	return &contract.IPRules{Allow: texts(rules.Allow), Deny: texts(rules.Deny)}
 }
 
 func texts(ranges []netip.Prefix) []string {

@@ -1,6 +1,7 @@
 package kong
 
 import (
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -12,7 +13,7 @@ type routePolicyDoc struct {
 	Keyless     snapshot.Keyless  `json:"keyless"`
 	Issuers     []issuerDoc       `json:"issuers,omitempty"`
 	Endpoint    string            `json:"introspection,omitempty"` // the version's id; "": none is asked
-	IP          *ipDoc            `json:"ip,omitempty"`
+	IP          *contract.IPRules `json:"ip,omitempty"`
 
 	Rules  string `json:"rules,omitempty"`  // the version's id; "": none
 	Prefix string `json:"prefix,omitempty"` // that the paths of rules begin below
@@ -49,7 +50,7 @@ func (c *configWriter) policies() {
 				Keyless:     access.Keyless,
 				Issuers:     issuers,
 				Endpoint:    endpoint,
-				IP:          ipDocOf(access.IP),
+				IP:          rangesOf(access.IP),
 				Tag:         signingTag(c.b.Project, pl.environment),
 				Upstream:    headers[pl.environment],
 			}

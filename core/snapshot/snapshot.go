@@ -58,10 +58,10 @@ type TokenIssuer struct {
 	Tenant   string // name of the tenant that its callers belong to; "": the project's own
 }
 
-// IPRules are the networks that calls may come from. Deny takes precedence.
+// IPRules are a contract.IPRules, compiled. Deny takes precedence.
 type IPRules struct {
-	Allow []netip.Prefix // empty: from anywhere
-	Deny  []netip.Prefix
+	Allow []netip.Prefix `json:"allow"` // empty: from anywhere
+	Deny  []netip.Prefix `json:"deny"`
 }
 
 // Allows reports whether m is among the allowed methods.

@@ -43,15 +43,10 @@ type versionOutput struct {
 	ID           string              `json:"id"`
 	Name         string              `json:"name"`
 	RequestsAuth requestsAuthOutput  `json:"requests_auth"`
-	IP           ipRules             `json:"ip"`
+	IP           contract.IPRules    `json:"ip"`
 	ETag         string              `json:"etag" doc:"Send as If-Match to update the version"`
 	Environments []environmentOutput `json:"environments"`
 	Warnings     []warningOutput     `json:"warnings,omitempty" doc:"In the answer to an update: what is allowed but may surprise"`
-}
-
-type ipRules struct {
-	Allow []string `json:"allow" doc:"Allowed client address ranges; empty: any"`
-	Deny  []string `json:"deny" doc:"Denied client address ranges; they override allow"`
 }
 
 type requestsAuthOutput struct {
@@ -140,7 +135,7 @@ func (h *Handler) showVersion(v projects.Version) versionOutput {
 		Name:         v.Name,
 		ETag:         web.FormatETag(v.ETag),
 		Environments: []environmentOutput{},
-		IP:           ipRules{Allow: v.IPAllow, Deny: v.IPDeny},
+		IP:           contract.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		RequestsAuth: requestsAuthOutput{
 			Mode:    v.Mode,
 			Methods: v.Methods,
