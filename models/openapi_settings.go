@@ -1,27 +1,11 @@
 package models
 
 import (
-	"database/sql/driver"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
-
-// OpenAPISettings is a column: what the gateway does with the OpenAPI document of a version.
-type OpenAPISettings struct {
-	Validation  string `json:"validation,omitempty"`  // "": off
-	Publication string `json:"publication,omitempty"` // "": off
-}
-
-// Value implements driver.Valuer.
-func (s OpenAPISettings) Value() (driver.Value, error) { return document(s) }
-
-// Scan implements sql.Scanner.
-func (s *OpenAPISettings) Scan(value any) error {
-	type plain OpenAPISettings
-	return readDocument(value, (*plain)(s))
-}
 
 // UpdateVersionOpenAPI writes the OpenAPI settings of a version if the row still has the UpdatedAt that
 // the caller saw. It returns false if another change came first.

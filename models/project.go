@@ -46,7 +46,7 @@ type Version struct {
 	Rules      Rules // what its routes require
 	Transforms Transforms
 
-	OpenAPISettings OpenAPISettings `gorm:"column:openapi_settings"`
+	OpenAPISettings contract.OpenAPISettings `gorm:"column:openapi_settings;serializer:json"`
 
 	CreatedAt time.Time
 	UpdatedAt time.Time

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"postern/core/contract"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -58,10 +59,11 @@ func openAPIOfShop() projects.OpenAPI {
 		}}},
 	}
 	m.Settings = &projects.OpenAPISettings{
-		Action:      "/projects/shop/versions/ver_1/openapi/settings",
-		Validation:  "report",
-		Publication: "callers",
-		Address:     "http://127.0.0.1:8090/shop/1.0.0/prod/openapi.json",
+		SavedOpenAPISettings: contract.SavedOpenAPISettings{OpenAPISettings: contract.OpenAPISettings{
+			Validation: contract.ValidationReport, Publication: contract.PublicationCallers,
+		}},
+		Action:  "/projects/shop/versions/ver_1/openapi/settings",
+		Address: "http://127.0.0.1:8090/shop/1.0.0/prod/openapi.json",
 	}
 	m.RulesURL = "/projects/shop/versions/ver_1/rules?proposed=true#change"
 	m.Remove = &ui.Confirmation{

@@ -55,6 +55,7 @@ type Described interface {
 func Operations() []Described {
 	return slices.Concat(
 		corsOperations,
+		openAPISettingsOperations,
 		webhookOperations,
 	)
 }

@@ -1,22 +1,23 @@
 package snapshot
 
-// Validation says what becomes of a request that does not match the OpenAPI document of its version.
-type Validation string
+import "postern/core/contract"
+
+// Validation is what a version does with requests that do not match its OpenAPI document.
+type Validation = contract.Validation
 
 // The values of Validation.
 const (
-	ValidationOff     Validation = ""
-	ValidationReport  Validation = "report"  // it is forwarded, and counted as one that would have been refused
-	ValidationEnforce Validation = "enforce" // it is refused
+	ValidationOff     = contract.ValidationOff
+	ValidationReport  = contract.ValidationReport
+	ValidationEnforce = contract.ValidationEnforce
 )
 
-// Publication says who can read the OpenAPI document of a version at the gateway, as openapi.json below
-// the address of each environment. The upstream's own openapi.json is not reached then.
-type Publication string
+// Publication is how a version publishes its OpenAPI document.
+type Publication = contract.Publication
 
 // The values of Publication.
 const (
-	PublicationOff     Publication = ""
-	PublicationCallers Publication = "callers" // callers that access policy and rules admit
-	PublicationPublic  Publication = "public"  // everyone, without a credential
+	PublicationOff     = contract.PublicationOff
+	PublicationCallers = contract.PublicationCallers
+	PublicationPublic  = contract.PublicationPublic
 )

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"postern/core/contract"
 )
 
 // Mode says whether a version requires credentials.
@@ -151,6 +153,11 @@ type Version struct {
 	Publication Publication `json:",omitempty"` // of OpenAPI at the gateway; "": off
 	// the document's paths, such as /orders/{id}; they name the routes of usage
 	Routes []string `json:",omitempty"`
+}
+
+// OpenAPISettings returns what the gateway does with the document.
+func (v *Version) OpenAPISettings() contract.OpenAPISettings {
+	return contract.OpenAPISettings{Validation: v.Validation, Publication: v.Publication}
 }
 
 // Environment is one upstream of a version.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/contract"
 	"postern/core/openapi"
 	"postern/core/snapshot"
 	"postern/handlers/web"
@@ -80,7 +81,9 @@ func (h *Handler) openAPIRoutes(api huma.API, at string) {
 		"List the operations of a version's OpenAPI document", h.listOperations)
 	route(h, api, "propose-rules", "GET", at+"/rules", 200,
 		"Propose rules that follow from the OpenAPI document of a version", h.proposeRules)
-	h.openAPISettingsRoutes(api, at)
+	serve(h, api, contract.GetOpenAPISettings, h.Projects.OpenAPISettings)
+	serve(h, api, contract.SetOpenAPISettings, h.Projects.SetOpenAPISettings)
+	serve(h, api, contract.ListInvalidRequests, h.Usage.InvalidRequests)
 }
 
 func openAPIOf(found projects.OpenAPI) openAPIOutput {

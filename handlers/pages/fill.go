@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -39,6 +40,10 @@ func (v *visit) fill(body any, members ...string) {
 			}
 		case *[]string: // boxes, or a text with an element on each line
 			*value = lines(strings.Join(v.c.Request.PostForm[name], "\n"))
+		case encoding.TextUnmarshaler:
+			if err := value.UnmarshalText([]byte(v.posted(name))); err != nil {
+				panic(fmt.Sprintf("pages: %s of %T: %v", name, body, err)) // types of the contract take any text
+			}
 		default:
 			panic(fmt.Sprintf("pages: a form can't set %s of %T", name, body))
 		}

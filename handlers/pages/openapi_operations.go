@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/openapi"
 	"postern/core/openapi/reference"
-	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -75,26 +75,22 @@ func short(text string) string {
 func (h *Handler) addOpenAPISettings(
 	v *visit, p rules.Project, m *projects.OpenAPI, mayChange bool, path string,
 ) error {
-	settings, err := h.Projects.OpenAPISettings(v.ctx(), v.who, p.ID, v.param("version"))
+	settings, err := h.Projects.OpenAPISettings(v.ctx(), v.who, versionIn(v, p))
 	if err != nil {
 		return err
 	}
-	m.Settings = &projects.OpenAPISettings{
-		Revision:    settings.ETag,
-		Validation:  cmp.Or(string(settings.Validation), "off"),
-		Publication: cmp.Or(string(settings.Publication), "off"),
-	}
+	m.Settings = &projects.OpenAPISettings{SavedOpenAPISettings: settings}
 	if mayChange {
 		m.Settings.Action = path + "/settings"
 	}
 	for _, one := range settings.Unchecked {
 		m.Unchecked = append(m.Unchecked, ui.Fact{Label: one.At, Value: one.Reason})
 	}
-	invalid, err := h.Usage.InvalidRequests(v.ctx(), v.who, p.ID, v.param("version"))
+	invalid, err := h.Usage.InvalidRequests(v.ctx(), v.who, versionIn(v, p))
 	if err != nil && fault.KindOf(err) != fault.Forbidden {
 		return err
 	}
-	for _, one := range invalid {
+	for _, one := range invalid.Items {
 		m.Invalid = append(m.Invalid, projects.InvalidRow{
 			Operation: one.Operation,
 			Calls:     strconv.FormatInt(one.Calls, 10),
@@ -105,6 +101,11 @@ func (h *Handler) addOpenAPISettings(
 	return nil
 }
 
+// versionIn is the version in the address.
+func versionIn(v *visit, p rules.Project) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: p.ID}, Version: v.param("version")}
+}
+
 func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err == nil {
@@ -113,20 +114,18 @@ func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	chosen := func(name string) string { return strings.TrimPrefix(v.posted(name), "off") }
-	_, err = h.Projects.SetOpenAPISettings(v.ctx(), v.who, p.ID, v.param("version"), v.posted("revision"),
-		rules.OpenAPISettings{
-			Validation:  snapshot.Validation(chosen("validation")),
-			Publication: snapshot.Publication(chosen("publication")),
-		})
+	in := contract.OpenAPISettingsUpdate{
+		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: v.posted("revision")},
+	}
+	v.fill(&in.Body, "validation", "publication")
+	_, err = h.Projects.SetOpenAPISettings(v.ctx(), v.who, in)
 	if err == nil {
 		return v.done("openapi_used", openAPIPath(p, v.param("version")), p.DisplayName)
 	}
 	shown := func(problem, wrong string, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
 			f := m.Settings
-			f.Error, f.Wrong, f.Validation, f.Publication = problem, wrong, v.posted("validation"), v.posted(
-				"publication")
+			f.Error, f.Wrong, f.OpenAPISettings = problem, wrong, in.Body
 		}, status)
 	}
 	if fault.KindOf(err) == fault.Stale {

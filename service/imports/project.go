@@ -121,7 +121,7 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 		Rules:        projects.RuleRows(v.Rules),
 		Transforms:   projects.TransformRows(v.Transforms),
 
-		OpenAPISettings: projects.OpenAPISettingsRow(&v),
+		OpenAPISettings: v.OpenAPISettings(),
 
 		CreatedAt: w.now,
 		UpdatedAt: w.now,

@@ -193,8 +193,7 @@ func compileVersion(
 		},
 	}
 	out.Transforms = compileTransforms(v.Transforms)
-	out.Validation = snapshot.Validation(v.OpenAPISettings.Validation)
-	out.Publication = snapshot.Publication(v.OpenAPISettings.Publication)
+	out.Validation, out.Publication = v.OpenAPISettings.Validation, v.OpenAPISettings.Publication
 	if out.Rules = compileRules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}
 	}

@@ -59,7 +59,7 @@ func (s *Service) CheckImported(
 		wrong, warnings = append(wrong, fields...), append(warnings, surprises...)
 		wrong = append(wrong, CheckRules("/authz/rules.json/"+in.Versions[i].ID, &in.Versions[i].Rules)...)
 		wrong = append(wrong, CheckOpenAPISettings(fmt.Sprintf("%s/versions/%d", ConfigPointer, i),
-			in.Versions[i].Validation, in.Versions[i].Publication, in.Versions[i].OpenAPI != nil)...)
+			in.Versions[i].OpenAPISettings(), in.Versions[i].OpenAPI != nil)...)
 		wrong = append(wrong, CheckTransforms("/transforms.json/"+in.Versions[i].ID, &in.Versions[i].Transforms)...)
 	}
 	return wrong, warnings, nil

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"postern/core/snapshot"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/projects"
@@ -36,12 +36,14 @@ func TestSetOpenAPI_busy(t *testing.T) {
 		if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != "busy" || refused.Wait <= 0 {
 			t.Errorf("%v, want that it is busy and a time to wait", err)
 		}
-		change := projects.OpenAPISettings{Validation: snapshot.ValidationEnforce}
-		got, err := w.SetOpenAPISettings(t.Context(), owner, id, "1.0.0", "", change)
-		if err != nil || got.Validation != change.Validation || len(got.Unchecked) != 1 {
+		version := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: id}, Version: "1.0.0"}
+		got, err := w.SetOpenAPISettings(t.Context(), owner, contract.OpenAPISettingsUpdate{
+			VersionPath: version, Body: contract.OpenAPISettings{Validation: contract.ValidationEnforce},
+		})
+		if err != nil || got.Validation != contract.ValidationEnforce || len(got.Unchecked) != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if got, err := w.OpenAPISettings(t.Context(), owner, id, "1.0.0"); err != nil || len(got.Unchecked) != 1 {
+		if got, err := w.OpenAPISettings(t.Context(), owner, version); err != nil || len(got.Unchecked) != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if got, err := w.OpenAPI(t.Context(), owner, id, "1.0.0"); err != nil || got.Title != "t" {

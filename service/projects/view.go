@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/keys"
@@ -179,8 +178,8 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 		IPDeny:      keys.Texts(v.IPDeny),
 		Rules:       compileRules(v.Rules),
 		Transforms:  compileTransforms(v.Transforms),
-		Validation:  snapshot.Validation(v.OpenAPISettings.Validation),
-		Publication: snapshot.Publication(v.OpenAPISettings.Publication),
+		Validation:  v.OpenAPISettings.Validation,
+		Publication: v.OpenAPISettings.Publication,
 		Issuers:     issuersOf(v.TokenIssuers),
 		ETag:        access.ETag(v.UpdatedAt),
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -43,26 +43,19 @@ func (r *Recorder) flushInvalid(ctx context.Context) error {
 	})
 }
 
-// InvalidRequest is how often calls to an operation did not match the OpenAPI document, and were
-// forwarded because that is only reported.
-type InvalidRequest struct {
-	Operation string // such as GET /orders/{id}
-	Calls     int64
-	Problem   string // of the last one; it has no value of the request
-	LastAt    time.Time
-}
-
 // InvalidRequests lists the calls of the last models.DaysCounted days that the validation of a version would
 // have refused, by operation. The version is named by id or name.
 func (s *Service) InvalidRequests(
-	ctx context.Context, p access.Principal, project, version string,
-) ([]InvalidRequest, error) {
-	out, err := dailyOf(ctx, s, p, project, version, (*models.Tx).InvalidRequestsOf,
-		func(one models.InvalidRequest) InvalidRequest {
-			return InvalidRequest{one.Operation, one.Calls, one.Problem, one.LastAt.UTC()}
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.List[contract.InvalidRequest], error) {
+	out, err := dailyOf(ctx, s, p, in.Project, in.Version, (*models.Tx).InvalidRequestsOf,
+		func(one models.InvalidRequest) contract.InvalidRequest {
+			return contract.InvalidRequest{
+				Operation: one.Operation, Calls: one.Calls, Problem: one.Problem, LastAt: one.LastAt.UTC(),
+			}
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: invalid requests of %s: %w", project, err)
+		err = fmt.Errorf("usage: invalid requests of %s: %w", in.Project, err)
 	}
-	return out, nil
+	return contract.List[contract.InvalidRequest]{Items: out}, err
 }

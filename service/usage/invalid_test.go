@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/usage"
 	"postern/testkit/state"
 )
 
@@ -29,16 +29,19 @@ func TestInvalidRequests(t *testing.T) {
 			call.VersionID, call.InvalidAt, call.InvalidWhy = version.ID, operation, problem
 			w.Recorder.Observe(call)
 		}
-		list := func() []usage.InvalidRequest {
+		named := func(version string) contract.VersionPath {
+			return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: w.project.ID}, Version: version}
+		}
+		list := func() []contract.InvalidRequest {
 			t.Helper()
 			if err := w.Recorder.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := w.InvalidRequests(t.Context(), w.owner, w.project.ID, "described")
+			got, err := w.InvalidRequests(t.Context(), w.owner, named("described"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return got
+			return got.Items
 		}
 		if got := list(); len(got) != 0 {
 			t.Errorf("at first: %+v", got)
@@ -50,14 +53,14 @@ func TestInvalidRequests(t *testing.T) {
 		list()
 		observe(now, "PUT /b", "once")
 		observe(now, "GET /a", "last")
-		want := []usage.InvalidRequest{
+		want := []contract.InvalidRequest{
 			{Operation: "GET /a", Calls: 3, Problem: "last", LastAt: now},
 			{Operation: "PUT /b", Calls: 1, Problem: "once", LastAt: now},
 		}
 		if diff := cmp.Diff(want, list(), cmpopts.EquateApproxTime(time.Second)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		_, err := w.InvalidRequests(t.Context(), w.owner, w.project.ID, "other")
+		_, err := w.InvalidRequests(t.Context(), w.owner, named("other"))
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("another version: %v", err)
 		}

@@ -1,6 +1,9 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"postern/core/contract"
+	"postern/views/ui"
+)
 
 // OpenAPI shows the OpenAPI document of a version, and imports another one.
 type OpenAPI struct {
@@ -40,18 +43,18 @@ type InvalidRow struct{ Operation, Calls, Last, Problem string }
 
 // OpenAPISettings posts revision, validation and publication to Action.
 type OpenAPISettings struct {
-	Action      string // "": they are only shown
-	Revision    string
-	Validation  string
-	Publication string
-	Address     string // of the published document; "": none
-	Error       string
-	Wrong       string // of validation
+	contract.SavedOpenAPISettings // as they are, or as posted
+
+	Action  string // "": they are only shown
+	Address string // of the published document; "": none
+	Error   string
+	Wrong   string // of validation
 }
 
 func (f *OpenAPISettings) validations() ui.Group {
+	now, _ := f.Validation.MarshalText()
 	option := func(value, title, text string) ui.Option {
-		return ui.Option{Value: value, Title: title, Text: text, Chosen: f.Validation == value}
+		return ui.Option{Value: value, Title: title, Text: text, Chosen: string(now) == value}
 	}
 	return ui.Group{
 		ID:     "openapi-validation",
@@ -67,8 +70,9 @@ func (f *OpenAPISettings) validations() ui.Group {
 }
 
 func (f *OpenAPISettings) publications() ui.Group {
+	now, _ := f.Publication.MarshalText()
 	option := func(value, title, text string) ui.Option {
-		return ui.Option{Value: value, Title: title, Text: text, Chosen: f.Publication == value}
+		return ui.Option{Value: value, Title: title, Text: text, Chosen: string(now) == value}
 	}
 	return ui.Group{
 		ID:     "openapi-publication",

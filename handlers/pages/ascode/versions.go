@@ -1,6 +1,10 @@
 package ascode
 
-import "net/url"
+import (
+	"net/url"
+
+	"postern/core/contract"
+)
 
 const (
 	aVersion     = "/projects/:project/versions/:version"
@@ -92,10 +96,8 @@ func versionForms(read Readers) map[string][]Call {
 				Note: "The document is read from a file.",
 			},
 		},
-		aVersion + "/openapi/remove": does("remove-openapi-document", "openapi remove "+ofVersion),
-		aVersion + "/openapi/settings": does("set-openapi-settings", "openapi settings "+ofVersion,
-			Text("validation", "validation", "--validate").Keep(),
-			Text("publication", "publication", "--publish").Keep()),
+		aVersion + "/openapi/remove":   does("remove-openapi-document", "openapi remove "+ofVersion),
+		aVersion + "/openapi/settings": submits(contract.SetOpenAPISettings, "validation", "publication"),
 	}
 }
 

@@ -1,0 +1,121 @@
+package contract
+
+import (
+	"net/http"
+	"time"
+)
+
+// Validation says what becomes of a request that does not match the OpenAPI document of its version. JSON has off for
+// the zero value.
+type Validation string
+
+// The values of Validation.
+const (
+	ValidationOff     Validation = ""
+	ValidationReport  Validation = "report"  // it is forwarded, and counted as one that would have been refused
+	ValidationEnforce Validation = "enforce" // it is refused
+)
+
+// MarshalText implements encoding.TextMarshaler.
+func (v Validation) MarshalText() ([]byte, error) { return switchText(string(v)), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (v *Validation) UnmarshalText(text []byte) error {
+	*v = Validation(switchValue(text))
+	return nil
+}
+
+// Publication says who can read the OpenAPI document of a version at the gateway, as openapi.json below the address of
+// each environment. The upstream's own openapi.json is not reached then. JSON has off for the zero value.
+type Publication string
+
+// The values of Publication.
+const (
+	PublicationOff     Publication = ""
+	PublicationCallers Publication = "callers" // callers that access policy and rules admit
+	PublicationPublic  Publication = "public"  // everyone, without a credential
+)
+
+// MarshalText implements encoding.TextMarshaler.
+func (p Publication) MarshalText() ([]byte, error) { return switchText(string(p)), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Publication) UnmarshalText(text []byte) error {
+	*p = Publication(switchValue(text))
+	return nil
+}
+
+const off = "off"
+
+func switchText(value string) []byte {
+	if value == "" {
+		value = off
+	}
+	return []byte(value)
+}
+
+func switchValue(text []byte) string {
+	if string(text) == off {
+		return ""
+	}
+	return string(text)
+}
+
+// OpenAPISettings are what the gateway does with the OpenAPI document of a version.
+type OpenAPISettings struct {
+	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"report: requests that do not match are counted and forwarded; enforce: they are answered 422"`
+	Publication Publication `json:"publication" enum:"off,callers,public" doc:"callers: openapi.json below each environment for callers that Access allows; public: without a credential"`
+}
+
+// SavedOpenAPISettings are OpenAPISettings as they are now.
+type SavedOpenAPISettings struct {
+	OpenAPISettings
+	Unchecked []Unchecked `json:"unchecked" doc:"What of the document requests are not checked against"`
+	ETag      string      `json:"etag" doc:"Send as If-Match to change them"`
+}
+
+// Tag returns their ETag.
+func (s SavedOpenAPISettings) Tag() string { return s.ETag }
+
+// Unchecked is something of a document that requests are not checked against.
+type Unchecked struct {
+	At     string `json:"at" doc:"Place in the document" example:"PUT /orders: body/schema/properties/price"`
+	Reason string `json:"reason"`
+}
+
+// OpenAPISettingsUpdate is a request to replace the OpenAPI settings of a version.
+type OpenAPISettingsUpdate struct {
+	VersionPath
+	Condition
+	Body OpenAPISettings
+}
+
+// InvalidRequest counts the calls of the last 30 days to an operation that did not match the OpenAPI document, and were
+// forwarded because that is only reported.
+type InvalidRequest struct {
+	Operation string    `json:"operation" doc:"Of the document" example:"GET /orders/{id}"`
+	Calls     int64     `json:"calls"`
+	Problem   string    `json:"problem" doc:"Of the last one, without a value of the request" example:"query limit must be an integer"`
+	LastAt    time.Time `json:"last_at"`
+}
+
+// The operations on what the gateway does with the OpenAPI document of a version.
+var (
+	GetOpenAPISettings = Op[VersionPath, SavedOpenAPISettings]{Operation{
+		ID: "get-openapi-settings", Method: http.MethodGet, Path: version + "/openapi/settings",
+		Summary: "Get what the gateway does with the OpenAPI document of a version",
+		Command: "openapi settings PROJECT VERSION",
+	}}
+	SetOpenAPISettings = Op[OpenAPISettingsUpdate, SavedOpenAPISettings]{Operation{
+		ID: "set-openapi-settings", Method: http.MethodPut, Path: version + "/openapi/settings",
+		Summary: "Validate requests against the OpenAPI document of a version, and publish it",
+		Command: "openapi settings PROJECT VERSION",
+	}}
+	ListInvalidRequests = Op[VersionPath, List[InvalidRequest]]{Operation{
+		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
+		Summary: "List the calls that did not match the OpenAPI document and were forwarded",
+		Command: "openapi invalid PROJECT VERSION",
+	}}
+)
+
+var openAPISettingsOperations = []Described{GetOpenAPISettings, SetOpenAPISettings, ListInvalidRequests}
