@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -14,69 +15,10 @@ type transformsDoc struct {
 }
 
 type versionTransformsDoc struct {
-	ID       string     `json:"id"`
-	Name     string     `json:"name"`
-	Request  changesDoc `json:"request"`
-	Response changesDoc `json:"response"`
-}
+	ID   string `json:"id"`
+	Name string `json:"name"`
 
-// changesDoc has the operations of one direction.
-type changesDoc struct {
-	Remove  headersDoc `json:"remove"`
-	Rename  headersDoc `json:"rename"`
-	Replace headersDoc `json:"replace"`
-	Add     headersDoc `json:"add"`
-	Append  headersDoc `json:"append"`
-}
-
-type headersDoc struct {
-	Headers []string `json:"headers"`
-	Query   []string `json:"query,omitempty"` // of requests
-	Body    []string `json:"body,omitempty"`
-	Types   []string `json:"body_types,omitempty"` // of responses
-}
-
-func changesDocOf(headers, query *snapshot.Changes, body *snapshot.BodyChanges) changesDoc {
-	return changesDoc{
-		Remove:  headersDoc{list(headers.Remove), query.Remove, body.Remove, nil},
-		Rename:  headersDoc{list(headers.Rename), query.Rename, body.Rename, nil},
-		Replace: headersDoc{list(headers.Replace), query.Replace, body.Replace, body.Types.Replace},
-		Add:     headersDoc{list(headers.Add), query.Add, body.Add, body.Types.Add},
-		Append:  headersDoc{list(headers.Append), query.Append, body.Append, body.Types.Append},
-	}
-}
-
-// changes returns the lists of the operations that of takes.
-func (d *changesDoc) changes(of func(headersDoc) []string) snapshot.Changes {
-	return snapshot.Changes{
-		Remove:  some(of(d.Remove)),
-		Rename:  some(of(d.Rename)),
-		Replace: some(of(d.Replace)),
-		Add:     some(of(d.Add)),
-		Append:  some(of(d.Append)),
-	}
-}
-
-func (d *changesDoc) types() snapshot.ChangeTypes {
-	return snapshot.ChangeTypes{
-		Replace: some(d.Replace.Types),
-		Add:     some(d.Add.Types),
-		Append:  some(d.Append.Types),
-	}
-}
-
-func headersOf(d headersDoc) []string { return d.Headers }
-
-func queryOf(d headersDoc) []string { return d.Query }
-
-func bodyOf(d headersDoc) []string { return d.Body }
-
-// some returns nil for an empty list.
-func some(list []string) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
+	contract.Transforms
 }
 
 // transforms returns the file with the transforms; none if no version has any.
@@ -87,13 +29,7 @@ func (b *Build) transforms() []Part {
 		if v.Transforms.None() {
 			continue
 		}
-		doc.Versions = append(doc.Versions, versionTransformsDoc{
-			ID:   v.ID,
-			Name: v.Name,
-			Request: changesDocOf(&v.Transforms.Request, &v.Transforms.Query,
-				&snapshot.BodyChanges{Changes: v.Transforms.RequestBody}),
-			Response: changesDocOf(&v.Transforms.Response, &snapshot.Changes{}, &v.Transforms.ResponseBody),
-		})
+		doc.Versions = append(doc.Versions, versionTransformsDoc{v.ID, v.Name, v.Transforms.Stated()})
 	}
 	if len(doc.Versions) == 0 {
 		return nil
@@ -114,15 +50,7 @@ func (v *verifier) readTransforms(p *snapshot.Project) error {
 		one, found := &doc.Versions[i], false
 		for j := range p.Versions {
 			if p.Versions[j].ID == one.ID {
-				p.Versions[j].Transforms = snapshot.Transforms{
-					Request:     one.Request.changes(headersOf),
-					Query:       one.Request.changes(queryOf),
-					RequestBody: one.Request.changes(bodyOf),
-					Response:    one.Response.changes(headersOf),
-					ResponseBody: snapshot.BodyChanges{
-						Changes: one.Response.changes(bodyOf), Types: one.Response.types(),
-					},
-				}
+				p.Versions[j].Transforms = snapshot.TransformsOf(one.Transforms)
 				found = true
 			}
 		}

@@ -43,8 +43,8 @@ type Version struct {
 
 	IPAllow    Prefixes // empty: from anywhere
 	IPDeny     Prefixes
-	Rules      Rules // what its routes require
-	Transforms Transforms
+	Rules      Rules               // what its routes require
+	Transforms contract.Transforms `gorm:"serializer:json"`
 
 	OpenAPISettings contract.OpenAPISettings `gorm:"column:openapi_settings;serializer:json"`
 

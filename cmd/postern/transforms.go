@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newTransforms(t terminal) *cobra.Command {
@@ -36,7 +36,7 @@ func newTransformsSet(t terminal) *cobra.Command {
 		Args: exactly("PROJECT", "VERSION"),
 	}
 	command.Flags().StringVar(&file, "file", "", "JSON as transforms show --json prints it; - for standard input")
-	return onTransforms(t, command, func(c *cobra.Command, now *client.Transforms, _ []string) error {
+	return onTransforms(t, command, func(c *cobra.Command, now *contract.Transforms, _ []string) error {
 		if file == "" {
 			return usageError{"nothing to change: give --file, or use transforms add"}
 		}
@@ -47,12 +47,11 @@ func newTransformsSet(t terminal) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("read the transforms: %w", err)
 		}
-		etag := now.ETag
-		*now = client.Transforms{}
-		if err := decodeFile(text, now); err != nil {
+		var in contract.SavedTransforms // its ETag is of the version that the file was read from
+		if err := decodeFile(text, &in); err != nil {
 			return fmt.Errorf("read the transforms in %s: %w", file, err)
 		}
-		now.ETag = etag
+		*now = in.Transforms
 		return nil
 	})
 }
@@ -80,7 +79,7 @@ func newTransformsAdd(t terminal) *cobra.Command {
 		Args: exactly("PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"),
 	}
 	command.Flags().StringVar(&kind, "type", "string", "of a value in response-body: string, number or boolean")
-	return onTransforms(t, command, func(_ *cobra.Command, now *client.Transforms, args []string) error {
+	return onTransforms(t, command, func(_ *cobra.Command, now *contract.Transforms, args []string) error {
 		list, types, err := changesIn(now, args[2], args[3])
 		if err != nil {
 			return err
@@ -104,7 +103,7 @@ func newTransformsRemove(t terminal) *cobra.Command {
 		Use:   "remove " + changeArguments,
 		Short: "Remove the changes to a name from an operation",
 		Args:  exactly("PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"),
-	}, func(_ *cobra.Command, now *client.Transforms, args []string) error {
+	}, func(_ *cobra.Command, now *contract.Transforms, args []string) error {
 		list, types, err := changesIn(now, args[2], args[3])
 		if err != nil {
 			return err
@@ -131,65 +130,72 @@ func newTransformsRemove(t terminal) *cobra.Command {
 }
 
 // changesIn returns the entries of an operation on what, and the types of their values.
-func changesIn(now *client.Transforms, what, operation string) (entries, types *[]string, err error) {
-	changes := &now.Request
-	if strings.HasPrefix(what, "response") {
-		changes = &now.Response
-	}
+func changesIn(now *contract.Transforms, what, operation string) (entries, types *[]string, err error) {
 	if !slices.Contains(changePlaces, what) {
 		return nil, nil, usageError{"WHAT is request, query, response, request-body or response-body, not " + what}
 	}
-	changed := changes.Operation(operation)
-	switch {
-	case changed == nil:
+	in, out, none := &now.Request, &now.Response, new([]string)
+	if request := map[string]*contract.RequestChange{
+		"remove": &in.Remove, "rename": &in.Rename, "replace": &in.Replace, "add": &in.Add, "append": &in.Append,
+	}[operation]; request == nil {
 		return nil, nil, usageError{"OPERATION is remove, rename, replace, add or append, not " + operation}
-	case what == "query":
-		return &changed.Query, new([]string), nil
-	case strings.HasSuffix(what, "-body"):
-		return &changed.Body, &changed.BodyTypes, nil
+	} else if list := map[string]*[]string{
+		"request": &request.Headers, "query": &request.Query, "request-body": &request.Body,
+	}[what]; list != nil {
+		return list, none, nil
 	}
-	return &changed.Headers, new([]string), nil
+	headers, body, types := (*[]string)(nil), (*[]string)(nil), none
+	if names := map[string]*contract.ResponseNames{
+		"remove": &out.Remove, "rename": &out.Rename,
+	}[operation]; names != nil {
+		headers, body = &names.Headers, &names.Body
+	} else {
+		values := map[string]*contract.ResponseValues{
+			"replace": &out.Replace, "add": &out.Add, "append": &out.Append,
+		}[operation]
+		headers, body, types = &values.Headers, &values.Body, &values.BodyTypes
+	}
+	if what == "response" {
+		return headers, none, nil
+	}
+	return body, types, nil
 }
 
 // onTransforms completes a command that shows the transforms of a version, after change has changed
 // them; nil changes nothing.
 func onTransforms(
-	t terminal, command *cobra.Command, change func(*cobra.Command, *client.Transforms, []string) error,
+	t terminal, command *cobra.Command, change func(*cobra.Command, *contract.Transforms, []string) error,
 ) *cobra.Command {
 	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		run := func(ctx context.Context, api caller) (client.Transforms, error) {
-			now, err := api.Transforms(ctx, args[0], args[1])
-			if err != nil || change == nil {
-				return now, err
+		return asProject(t, c, func(api *client.Client) error {
+			path := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1]}
+			now, err := client.Do(c.Context(), api, contract.GetTransforms, path)
+			if err == nil && change != nil {
+				if err = change(c, &now.Transforms, args); err == nil {
+					now, err = client.Do(c.Context(), api, contract.SetTransforms, contract.TransformsUpdate{
+						VersionPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: now.Transforms,
+					})
+				}
 			}
-			if err := change(c, &now, args); err != nil {
-				return now, err
+			if err != nil {
+				return err
 			}
-			return api.SetTransforms(ctx, args[0], args[1], now)
-		}
-		found, err := onProject(c.Context(), s, args[0], run)
-		if err != nil {
-			return err
-		}
-		return printTransforms(t, c, found)
+			return printTransforms(t, c, now)
+		})
 	}
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
 }
 
-func printTransforms(t terminal, c *cobra.Command, found client.Transforms) error {
+func printTransforms(t terminal, c *cobra.Command, found contract.SavedTransforms) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, found)
 	}
 	var rows [][]string
 	for _, what := range changePlaces {
 		for _, operation := range []string{"remove", "rename", "replace", "add", "append"} {
-			list, types, err := changesIn(&found, what, operation)
+			list, types, err := changesIn(&found.Transforms, what, operation)
 			if err != nil {
 				return err
 			}

@@ -56,6 +56,7 @@ func Operations() []Described {
 	return slices.Concat(
 		corsOperations,
 		openAPISettingsOperations,
+		transformOperations,
 		webhookOperations,
 	)
 }

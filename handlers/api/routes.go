@@ -105,7 +105,8 @@ func (h *Handler) projectRoutes(api huma.API) {
 	route(h, api, "explain", "GET", project+"/explain", 200, "Explain what the gateway answers to a call", h.explain)
 	h.ruleRoutes(api, project+"/versions/{version}/rules")
 	h.relationRoutes(api, project+"/relations")
-	h.transformRoutes(api, project+"/versions/{version}/transforms")
+	serve(h, api, contract.GetTransforms, h.Projects.Transforms)
+	serve(h, api, contract.SetTransforms, h.Projects.SetTransforms)
 	h.openAPIRoutes(api, project+"/versions/{version}/openapi")
 	route(h, api, "get-environment-callers", "GET",
 		project+"/versions/{version}/environments/{environment}/callers", 200,

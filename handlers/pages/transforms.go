@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/handlers/web"
@@ -30,20 +32,21 @@ func (h *Handler) transformsWith(v *visit, mark func(*projects.TransformsForm), 
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Projects.Transforms(v.ctx(), v.who, p.ID, v.param("version"))
+	found, err := h.Projects.Transforms(v.ctx(), v.who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
+	version, transforms := versionName(p, v.param("version")), snapshot.TransformsOf(found.Transforms)
 	path := transformsPath(p, v.param("version"))
-	title := "Transforms of " + found.Version
+	title := "Transforms of " + version
 	m := projects.Transforms{
 		Page:    v.shell(title, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: title}),
-		Version: found.Version,
+		Version: version,
 		BackURL: projectPath(p.Name),
 	}
 	var text []string
-	eachChange(&found.Transforms, func(place changePlace) {
+	eachChange(&transforms, func(place changePlace) {
 		for i, entry := range *place.list {
 			name, value := policy.SplitChange(entry)
 			kind := ""
@@ -72,6 +75,15 @@ func (h *Handler) transformsWith(v *visit, mark func(*projects.TransformsForm), 
 		mark(m.Form)
 	}
 	return web.Answer{Status: status, Page: projects.TransformsPage(m)}, nil
+}
+
+// versionName is the name of a version that exists, by its name or id.
+func versionName(p rules.Project, ref string) string {
+	i := slices.IndexFunc(p.Versions, func(v rules.Version) bool { return v.ID == ref })
+	if i < 0 {
+		return ref
+	}
+	return p.Versions[i].Name
 }
 
 func changeLine(place changePlace, kind, name, value string) string {
@@ -176,12 +188,14 @@ func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
 	if wrong != "" {
 		return shown(wrong, "", http.StatusUnprocessableEntity)
 	}
-	_, err = h.Projects.SetTransforms(v.ctx(), v.who, p.ID, v.param("version"), revision, change)
+	_, err = h.Projects.SetTransforms(v.ctx(), v.who, contract.TransformsUpdate{
+		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: revision}, Body: change.Stated(),
+	})
 	switch {
 	case err == nil:
 		return v.done("transforms", transformsPath(p, v.param("version")), p.DisplayName)
 	case fault.KindOf(err) == fault.Stale:
-		now, err := h.Projects.Transforms(v.ctx(), v.who, p.ID, v.param("version"))
+		now, err := h.Projects.Transforms(v.ctx(), v.who, versionIn(v, p))
 		if err != nil {
 			return web.Answer{}, err
 		}

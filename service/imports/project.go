@@ -119,7 +119,7 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 		IPAllow:      v.Access.IP.Allow,
 		IPDeny:       v.Access.IP.Deny,
 		Rules:        projects.RuleRows(v.Rules),
-		Transforms:   projects.TransformRows(v.Transforms),
+		Transforms:   v.Transforms.Stated(),
 
 		OpenAPISettings: v.OpenAPISettings(),
 

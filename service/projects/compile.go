@@ -192,7 +192,7 @@ func compileVersion(
 			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},
 	}
-	out.Transforms = compileTransforms(v.Transforms)
+	out.Transforms = snapshot.TransformsOf(v.Transforms)
 	out.Validation, out.Publication = v.OpenAPISettings.Validation, v.OpenAPISettings.Publication
 	if out.Rules = compileRules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}

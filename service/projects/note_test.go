@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/projects"
 	"postern/testkit/state"
@@ -30,7 +31,9 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 		return statements.Load() - before
 	}
 	plain := counted(func() error {
-		_, err := w.SetTransforms(ctx, p, project, "1.0.0", "", snapshot.Transforms{})
+		_, err := w.SetTransforms(ctx, p, contract.TransformsUpdate{
+			VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: "1.0.0"},
+		})
 		return err
 	})
 	for what, do := range map[string]func() error{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -17,27 +18,37 @@ import (
 func TestTransforms(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		before, err := h.Transforms(t.Context(), h.owner, h.project, "1.0.0")
-		if err != nil || !before.None() {
-			t.Fatalf("at first: %+v, %v", before, err)
+		project := contract.ProjectPath{Project: h.project}
+		first := contract.VersionPath{ProjectPath: project, Version: "1.0.0"}
+		second := contract.VersionPath{ProjectPath: project, Version: "2.0.0"}
+		update := func(etag string, body contract.Transforms) contract.TransformsUpdate {
+			return contract.TransformsUpdate{
+				VersionPath: first, Condition: contract.Condition{IfMatch: etag}, Body: body,
+			}
 		}
-		set, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", before.ETag, snapshot.Transforms{
+		wanted := snapshot.Transforms{
 			Request:  snapshot.Changes{Add: []string{" X-Source : the shop "}, Rename: []string{"X-Old:X-New"}},
 			Response: snapshot.Changes{Remove: []string{"X-Powered-By"}},
 			ResponseBody: snapshot.BodyChanges{
 				Changes: snapshot.Changes{Add: []string{"n:1"}},
 				Types:   snapshot.ChangeTypes{Add: []string{snapshot.JSONNumber}},
 			},
-		})
-		if err != nil || set.ETag == before.ETag || set.Request.Add[0] != "X-Source:the shop" {
+		}
+		before, err := h.Transforms(t.Context(), h.owner, first)
+		compiled := snapshot.TransformsOf(before.Transforms)
+		if err != nil || !compiled.None() {
+			t.Fatalf("at first: %+v, %v", before, err)
+		}
+		set, err := h.SetTransforms(t.Context(), h.owner, update(before.ETag, wanted.Stated()))
+		if err != nil || set.ETag == before.ETag || set.Request.Add.Headers[0] != "X-Source:the shop" {
 			t.Fatalf("set: %+v, %v", set, err)
 		}
 		served := h.world.project(t, h.project).Versions[0].Transforms
-		if diff := cmp.Diff(set.Transforms, served); diff != "" {
+		if diff := cmp.Diff(snapshot.TransformsOf(set.Transforms), served); diff != "" {
 			t.Errorf("served (-set +served):\n%s", diff)
 		}
 		t.Run("stale", func(t *testing.T) {
-			_, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", before.ETag, set.Transforms)
+			_, err := h.SetTransforms(t.Context(), h.owner, update(before.ETag, set.Transforms))
 			if err == nil || fault.KindOf(err) != fault.KindOf(access.Stale()) {
 				t.Errorf("%v", err)
 			}
@@ -47,13 +58,13 @@ func TestTransforms(t *testing.T) {
 			if _, err := h.CreateVersion(t.Context(), h.owner, h.project, in); err != nil {
 				t.Fatal(err)
 			}
-			copied, err := h.Transforms(t.Context(), h.owner, h.project, "2.0.0")
+			copied, err := h.Transforms(t.Context(), h.owner, second)
 			if diff := cmp.Diff(set.Transforms, copied.Transforms); diff != "" || err != nil {
 				t.Errorf("%v (-set +copied):\n%s", err, diff)
 			}
 		})
 		t.Run("removed", func(t *testing.T) {
-			_, err := h.SetTransforms(t.Context(), h.owner, h.project, "1.0.0", "", snapshot.Transforms{})
+			_, err := h.SetTransforms(t.Context(), h.owner, update("", contract.Transforms{}))
 			if err != nil {
 				t.Fatal(err)
 			}

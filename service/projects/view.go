@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/keys"
@@ -177,7 +178,7 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 		IPAllow:     keys.Texts(v.IPAllow),
 		IPDeny:      keys.Texts(v.IPDeny),
 		Rules:       compileRules(v.Rules),
-		Transforms:  compileTransforms(v.Transforms),
+		Transforms:  snapshot.TransformsOf(v.Transforms),
 		Validation:  v.OpenAPISettings.Validation,
 		Publication: v.OpenAPISettings.Publication,
 		Issuers:     issuersOf(v.TokenIssuers),

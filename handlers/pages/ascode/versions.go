@@ -22,7 +22,7 @@ var versionPages = map[string]Page{
 	aVersion + "/access": reads("get-project", "projects show {project}"),
 	aVersion + "/rules": reads("get-rules", "rules show "+ofVersion).
 		and("list-shadow-refusals", "rules shadow "+ofVersion).and("list-relation-misses", "rules missed "+ofVersion),
-	aVersion + "/transforms": reads("get-transforms", "transforms show "+ofVersion),
+	aVersion + "/transforms": shows(contract.GetTransforms),
 	aVersion + "/openapi": reads("get-openapi-document", "openapi show "+ofVersion).
 		and("list-openapi-operations", "").and("get-openapi-settings", "openapi settings "+ofVersion).
 		and("list-invalid-requests", "openapi invalid "+ofVersion),
