@@ -22,7 +22,7 @@ type projectDoc struct {
 	FallbackOwner *string        `json:"fallback_owner"`
 	Product       *productDoc    `json:"product"`
 	Limits        limitsDoc      `json:"limits"`
-	API           *apiDoc        `json:"api"`
+	API           *snapshot.API  `json:"api"`
 	CORS          *snapshot.CORS `json:"cors,omitempty"`
 	CreatedAt     string         `json:"created_at"`
 	ExpiresAt     *string        `json:"expires_at"`

@@ -193,7 +193,10 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 			Project: d.Limits.Project.limits(),
 		},
 	}
-	p.API, p.CORS = d.API.api(), d.CORS
+	p.CORS = d.CORS
+	if d.API != nil {
+		p.API = *d.API
+	}
 	p.CallSigningKeys = d.CallSigning.keys(&in)
 	if d.Product != nil {
 		p.ProductID, p.Product, p.ProductTitle = d.Product.ID, d.Product.Name, d.Product.DisplayName

@@ -105,8 +105,10 @@ func expectedItems(config projectDoc) []string {
 			add(snapshot.FeatureLimits, config.ID+":"+of+":"+window)
 		}
 	}
-	for _, s := range apiSubjectsOf(config.ID, config.API.api()) {
-		add(s.Feature, s.ID)
+	if config.API != nil {
+		for _, s := range apiSubjectsOf(config.ID, *config.API) {
+			add(s.Feature, s.ID)
+		}
 	}
 	if config.CORS != nil {
 		add(snapshot.FeatureCORS, config.ID)

@@ -3,13 +3,9 @@ package models
 import (
 	"database/sql/driver"
 	"time"
-)
 
-// APIScope is an element of APIScopes.
-type APIScope struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-}
+	"postern/core/contract"
+)
 
 // UpdateProjectAPI writes the audience and the scopes of a project's API if the row
 // still has the UpdatedAt that the caller saw. It returns false if another change came
@@ -34,18 +30,18 @@ func (t *Tx) ProjectsServing(tenant Tenant) ([]Project, error) {
 }
 
 // APIScopes is a column: the scopes of a project's API.
-type APIScopes []APIScope
+type APIScopes []contract.APIScope
 
 // Value implements driver.Valuer.
 func (s APIScopes) Value() (driver.Value, error) {
 	if len(s) == 0 {
 		return "[]", nil
 	}
-	return document([]APIScope(s))
+	return document([]contract.APIScope(s))
 }
 
 // Scan implements sql.Scanner.
-func (s *APIScopes) Scan(value any) error { return readDocument(value, (*[]APIScope)(s)) }
+func (s *APIScopes) Scan(value any) error { return readDocument(value, (*[]contract.APIScope)(s)) }
 
 // Texts is a column: a list of texts.
 type Texts []string

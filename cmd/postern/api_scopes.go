@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newAPIScopes(t terminal) *cobra.Command {
@@ -18,23 +18,9 @@ func newAPIScopes(t terminal) *cobra.Command {
 }
 
 func newAPIScopesShow(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use: "show PROJECT", Short: "Show a project's audience and API scopes", Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			found, err := onProject(c.Context(), s, args[0],
-				func(ctx context.Context, api caller) (client.APIScopes, error) { return api.APIScopes(ctx, args[0]) })
-			if err != nil {
-				return err
-			}
-			return printAPIScopes(t, c, found)
-		},
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
+	command := operationCommand(t, asProject, contract.GetAPIScopes,
+		func(_ contract.ProjectPath, found contract.SavedAPI) error { return printAPIScopes(t, found) })
+	command.Short = "Show a project's audience and API scopes"
 	return command
 }
 
@@ -47,31 +33,32 @@ func newAPIScopesSet(t terminal) *cobra.Command {
 		Example: "  postern api-scopes set shop --audience https://api.example.com " +
 			"--scope 'orders:read=read your orders' --scope orders:write --remove invoices:read",
 		Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
-				return usageError{"nothing to change: give --audience, --scope or --remove"}
-			}
-			s, err := openSession(t, c)
+	}
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
+			return usageError{"nothing to change: give --audience, --scope or --remove"}
+		}
+		return asProject(t, c, func(api *client.Client) error {
+			path := contract.ProjectPath{Project: args[0]}
+			now, err := client.Do(c.Context(), api, contract.GetAPIScopes, path)
 			if err != nil {
 				return err
 			}
-			change := func(ctx context.Context, api caller) (client.APIScopes, error) {
-				now, err := api.APIScopes(ctx, args[0])
-				if err != nil {
-					return now, err
-				}
-				if c.Flags().Changed("audience") {
-					now.Audience = audience
-				}
-				now.Scopes = changedAPIScopes(now.Scopes, scopes, removed)
-				return api.SetAPIScopes(ctx, args[0], now)
+			if c.Flags().Changed("audience") {
+				now.Audience = audience
 			}
-			found, err := onProject(c.Context(), s, args[0], change)
+			now.Scopes = changedAPIScopes(now.Scopes, scopes, removed)
+			now, err = client.Do(c.Context(), api, contract.SetAPIScopes, contract.APIUpdate{
+				ProjectPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: now.API,
+			})
 			if err != nil {
 				return err
 			}
-			return printAPIScopes(t, c, found)
-		},
+			if wantsJSON(c) {
+				return printJSON(t.out, now)
+			}
+			return printAPIScopes(t, now)
+		})
 	}
 	flags := command.Flags()
 	flags.StringVar(&audience, "audience", "", "URI of the API, such as https://api.example.com; empty for none")
@@ -84,29 +71,23 @@ func newAPIScopesSet(t terminal) *cobra.Command {
 
 // changedAPIScopes adds scopes, written as NAME or NAME=DESCRIPTION, and removes others. A
 // name without a description keeps the one it has.
-func changedAPIScopes(now []client.APIScope, added, removed []string) []client.APIScope {
-	out := slices.DeleteFunc(slices.Clone(now), func(one client.APIScope) bool {
+func changedAPIScopes(now []contract.APIScope, added, removed []string) []contract.APIScope {
+	out := slices.DeleteFunc(slices.Clone(now), func(one contract.APIScope) bool {
 		return slices.Contains(removed, one.Name)
 	})
 	for _, text := range added {
 		name, description, _ := strings.Cut(text, "=")
-		same := func(one client.APIScope) bool { return one.Name == name }
+		same := func(one contract.APIScope) bool { return one.Name == name }
 		if i := slices.IndexFunc(out, same); i >= 0 {
 			out[i].Description = cmp.Or(description, out[i].Description)
 			continue
 		}
-		out = append(out, client.APIScope{Name: name, Description: description})
-	}
-	if out == nil {
-		return []client.APIScope{}
+		out = append(out, contract.APIScope{Name: name, Description: description})
 	}
 	return out
 }
 
-func printAPIScopes(t terminal, c *cobra.Command, found client.APIScopes) error {
-	if wantsJSON(c) {
-		return printJSON(t.out, found)
-	}
+func printAPIScopes(t terminal, found contract.SavedAPI) error {
 	if _, err := fmt.Fprintf(t.out, "Audience: %s\n", cmp.Or(found.Audience, "none")); err != nil {
 		return err
 	}

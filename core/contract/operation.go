@@ -54,6 +54,7 @@ type Described interface {
 // Operations returns all operations of the contract.
 func Operations() []Described {
 	return slices.Concat(
+		apiScopeOperations,
 		corsOperations,
 		openAPISettingsOperations,
 		transformOperations,

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/browser"
@@ -126,9 +127,12 @@ func checkClaims(t *testing.T, claims map[string]any, want map[string]string) {
 // offerOrders declares an API with a scope, which the app client may ask for.
 func offerOrders(t *testing.T, api *client.Client, project, app string) {
 	t.Helper()
-	_, err := api.SetAPIScopes(t.Context(), project, client.APIScopes{
-		Audience: "https://api.books.example",
-		Scopes:   []client.APIScope{{Name: "orders:read", Description: "read orders"}},
+	_, err := client.Do(t.Context(), api, contract.SetAPIScopes, contract.APIUpdate{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Body: contract.API{
+			Audience: "https://api.books.example",
+			Scopes:   []contract.APIScope{{Name: "orders:read", Description: "read orders"}},
+		},
 	})
 	if err == nil {
 		_, err = api.UpdateAppClient(t.Context(), app, client.AppClientChange{APIScopes: &[]string{"orders:*"}})

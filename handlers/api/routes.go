@@ -272,10 +272,8 @@ func (h *Handler) loginRoutes(api huma.API) {
 		client = "/api/v1/app-clients/{client}"
 		user   = "/api/v1/users/{user}"
 	)
-	route(h, api, "get-api-scopes", "GET", "/api/v1/projects/{project}/api-scopes", 200,
-		"Get a project's API scopes", h.getAPIScopes)
-	route(h, api, "set-api-scopes", "PUT", "/api/v1/projects/{project}/api-scopes", 200,
-		"Replace a project's API scopes", h.setAPIScopes)
+	serve(h, api, contract.GetAPIScopes, h.Projects.APIScopes)
+	serve(h, api, contract.SetAPIScopes, h.Projects.SetAPIScopes)
 	serve(h, api, contract.GetCORS, h.Projects.CORS)
 	serve(h, api, contract.SetCORS, h.Projects.SetCORS)
 	serve(h, api, contract.RemoveCORS, h.Projects.RemoveCORS)

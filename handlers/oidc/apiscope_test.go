@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/login"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -39,12 +39,14 @@ func newAPIApp(t *testing.T, db *models.DB, in login.ClientInput) apiApp {
 
 func (s apiApp) declare(audience string, names ...string) {
 	s.t.Helper()
-	api := projects.API{Audience: audience}
+	api := contract.API{Audience: audience}
 	for _, name := range names {
 		api.Scopes = append(api.Scopes, snapshot.APIScope{Name: name})
 	}
 	api.Scopes[0].Description = "see what you ordered"
-	if _, err := s.server.Projects.SetAPIScopes(s.t.Context(), s.owner, s.project, "", api); err != nil {
+	if _, err := s.server.Projects.SetAPIScopes(s.t.Context(), s.owner, contract.APIUpdate{
+		ProjectPath: contract.ProjectPath{Project: s.project}, Body: api,
+	}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ func (h *Handler) apiScopesWith(v *visit, mark func(*projects.APIScopes), status
 			ui.Crumb{Text: "API scopes"}),
 		BackURL: loginPath(p) + "#api",
 		Audience: projects.APIAudience{
-			Revision: p.API.AudienceETag(),
+			Revision: rules.AudienceETag(p.API),
 			Audience: ui.Value{Text: p.API.Audience},
 		},
 	}
@@ -130,7 +130,7 @@ func (h *Handler) apiAudienceConflict(v *visit, typed string) (web.Answer, error
 			{Label: "Audience", Yours: textOrNone(typed), Theirs: textOrNone(p.API.Audience)},
 		},
 		Hidden: []projects.Pair{
-			{Name: "revision", Value: p.API.AudienceETag()},
+			{Name: "revision", Value: rules.AudienceETag(p.API)},
 			{Name: "audience", Value: typed},
 		},
 	}
@@ -143,7 +143,7 @@ func (h *Handler) apiScopeOf(v *visit) (rules.Project, snapshot.APIScope, error)
 	if err != nil {
 		return p, snapshot.APIScope{}, err
 	}
-	scope, ok := p.API.Scope(v.param("scope"))
+	scope, ok := rules.ScopeOf(p.API, v.param("scope"))
 	if !ok {
 		return p, scope, web.NotFound()
 	}

@@ -43,12 +43,10 @@ func (w *work) writeRow(tx *models.Tx) error {
 		FallbackOwner: cmp.Or(in.FallbackOwner, in.Name), // every project has one
 		Limits:        in.Limits.Stated(),
 		APIAudience:   in.API.Audience,
+		APIScopes:     in.API.Scopes,
 		CORS:          projects.CORSColumn(in.CORS),
 		CreatedAt:     stored(in.CreatedAt),
 		UpdatedAt:     w.now,
-	}
-	for _, scope := range in.API.Scopes {
-		w.row.APIScopes = append(w.row.APIScopes, models.APIScope(scope))
 	}
 	if w.row.ID, err = w.keepID(tx, &models.Project{}, "prj", "project", in.ID); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -51,7 +52,7 @@ func (a apis) named(audiences []string) (apis, bool) {
 }
 
 // declares returns the scope of that name, and whether one of the APIs has it.
-func (a apis) declares(scope string) (models.APIScope, bool) {
+func (a apis) declares(scope string) (contract.APIScope, bool) {
 	for _, project := range a {
 		for _, one := range project.APIScopes {
 			if one.Name == scope {
@@ -59,7 +60,7 @@ func (a apis) declares(scope string) (models.APIScope, bool) {
 			}
 		}
 	}
-	return models.APIScope{}, false
+	return contract.APIScope{}, false
 }
 
 // mayAskFor reports whether one of the scopes of an app client, such as orders:*, covers a
@@ -111,7 +112,7 @@ func (a apis) audience(client models.AppClient, scope string, asked []string) jw
 	}
 	out := jwt.Audience{client.ID}
 	for _, project := range a {
-		ofProject := func(one models.APIScope) bool { return granted(scope, one.Name) }
+		ofProject := func(one contract.APIScope) bool { return granted(scope, one.Name) }
 		if project.APIAudience != "" && slices.ContainsFunc(project.APIScopes, ofProject) {
 			out = append(out, project.APIAudience)
 		}
@@ -160,7 +161,7 @@ func (in ClientInput) checkAPIScopes(tx *models.Tx, client models.AppClient) ([]
 			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
 		}
 		covers := func(p models.Project) bool {
-			return slices.ContainsFunc(p.APIScopes, func(s models.APIScope) bool {
+			return slices.ContainsFunc(p.APIScopes, func(s contract.APIScope) bool {
 				return mayAskFor([]string{one}, s.Name)
 			})
 		}

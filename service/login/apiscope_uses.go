@@ -32,7 +32,7 @@ func (s *Service) DeclaredFor(ctx context.Context, p access.Principal, id string
 	var out []DeclaredScope
 	for _, project := range found {
 		for _, one := range project.APIScopes {
-			out = append(out, DeclaredScope{APIScope: snapshot.APIScope(one), Project: project.DisplayName})
+			out = append(out, DeclaredScope{APIScope: one, Project: project.DisplayName})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b DeclaredScope) int { return strings.Compare(a.Name, b.Name) })

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"postern/core/snapshot"
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -13,30 +13,30 @@ import (
 // are. A form that was opened earlier is stale only where its own subject changed.
 
 // AudienceETag is the state of the audience alone.
-func (a API) AudienceETag() string { return digest("audience", a.Audience) }
+func AudienceETag(a contract.SavedAPI) string { return digest("audience", a.Audience) }
 
 // APIScopeETag is the state of a scope alone.
-func APIScopeETag(scope snapshot.APIScope) string { return digest("scope", scope) }
+func APIScopeETag(scope contract.APIScope) string { return digest("scope", scope) }
 
-// Scope returns the declared scope of that name. It returns false if there is none.
-func (a API) Scope(name string) (snapshot.APIScope, bool) {
-	if i := a.index(name); i >= 0 {
+// ScopeOf returns the declared scope of that name. It returns false if there is none.
+func ScopeOf(a contract.SavedAPI, name string) (contract.APIScope, bool) {
+	if i := scopeIndex(a, name); i >= 0 {
 		return a.Scopes[i], true
 	}
-	return snapshot.APIScope{}, false
+	return contract.APIScope{}, false
 }
 
-func (a API) index(name string) int {
-	return slices.IndexFunc(a.Scopes, func(one snapshot.APIScope) bool { return one.Name == name })
+func scopeIndex(a contract.SavedAPI, name string) int {
+	return slices.IndexFunc(a.Scopes, func(one contract.APIScope) bool { return one.Name == name })
 }
 
 // SetAPIAudience sets the audience of a project, "" for none. With ifMatch not empty it is
 // refused as stale unless that is still its AudienceETag.
 func (s *Service) SetAPIAudience(
 	ctx context.Context, p access.Principal, ref, ifMatch, audience string,
-) (API, error) {
-	return s.changeAPI(ctx, p, ref, note{change: "API audience"}, func(declared *API) error {
-		if err := access.Unchanged(ifMatch, declared.AudienceETag()); err != nil {
+) (contract.SavedAPI, error) {
+	return s.changeAPI(ctx, p, ref, note{change: "API audience"}, func(declared *contract.SavedAPI) error {
+		if err := access.Unchanged(ifMatch, AudienceETag(*declared)); err != nil {
 			return err
 		}
 		declared.Audience = audience
@@ -47,10 +47,10 @@ func (s *Service) SetAPIAudience(
 // AddAPIScope declares one more scope. Its errors point at /scopes/N with N the number of
 // scopes before it.
 func (s *Service) AddAPIScope(
-	ctx context.Context, p access.Principal, ref string, scope snapshot.APIScope,
-) (API, error) {
+	ctx context.Context, p access.Principal, ref string, scope contract.APIScope,
+) (contract.SavedAPI, error) {
 	says := note{change: "add", object: "API scope " + scope.Name}
-	return s.changeAPI(ctx, p, ref, says, func(declared *API) error {
+	return s.changeAPI(ctx, p, ref, says, func(declared *contract.SavedAPI) error {
 		declared.Scopes = append(declared.Scopes, scope)
 		return nil
 	})
@@ -59,11 +59,11 @@ func (s *Service) AddAPIScope(
 // DescribeAPIScope changes the description of a scope. With ifMatch not empty it is refused
 // as stale unless that is still its APIScopeETag.
 func (s *Service) DescribeAPIScope(
-	ctx context.Context, p access.Principal, ref, ifMatch string, scope snapshot.APIScope,
-) (API, error) {
+	ctx context.Context, p access.Principal, ref, ifMatch string, scope contract.APIScope,
+) (contract.SavedAPI, error) {
 	says := note{change: "describe", object: "API scope " + scope.Name}
-	return s.changeAPI(ctx, p, ref, says, func(declared *API) error {
-		i := declared.index(scope.Name)
+	return s.changeAPI(ctx, p, ref, says, func(declared *contract.SavedAPI) error {
+		i := scopeIndex(*declared, scope.Name)
 		if i < 0 {
 			return errNoAPIScope
 		}
@@ -76,10 +76,10 @@ func (s *Service) DescribeAPIScope(
 }
 
 // RemoveAPIScope removes a scope: it is in no token that is issued from then on.
-func (s *Service) RemoveAPIScope(ctx context.Context, p access.Principal, ref, name string) (API, error) {
+func (s *Service) RemoveAPIScope(ctx context.Context, p access.Principal, ref, name string) (contract.SavedAPI, error) {
 	says := note{change: "remove", object: "API scope " + name}
-	return s.changeAPI(ctx, p, ref, says, func(declared *API) error {
-		i := declared.index(name)
+	return s.changeAPI(ctx, p, ref, says, func(declared *contract.SavedAPI) error {
+		i := scopeIndex(*declared, name)
 		if i < 0 {
 			return errNoAPIScope
 		}

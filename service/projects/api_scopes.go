@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"postern/core/snapshot"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -22,49 +22,36 @@ const (
 	maxDescription = 200
 )
 
-// API is what app clients can ask for at a project: the audience of its tokens (RFC
-// 8707), "" for none, and their scopes.
-type API struct {
-	Audience string
-	Scopes   []snapshot.APIScope
-	ETag     string `audit:"-"`
+func viewAPI(row models.Project) contract.SavedAPI {
+	declared := compileAPI(row)
+	return contract.SavedAPI{API: declared, ETag: digestOf(declared)}
 }
 
-func viewAPI(row models.Project) API {
-	out := API{Audience: row.APIAudience, Scopes: []snapshot.APIScope{}}
-	for _, scope := range row.APIScopes {
-		out.Scopes = append(out.Scopes, snapshot.APIScope(scope))
-	}
-	out.ETag = digest(out)
-	return out
-}
-
-func compileAPI(row models.Project) snapshot.API {
-	out := snapshot.API{Audience: row.APIAudience}
-	for _, scope := range row.APIScopes {
-		out.Scopes = append(out.Scopes, snapshot.APIScope(scope))
-	}
-	return out
+func compileAPI(row models.Project) contract.API {
+	return contract.API{Audience: row.APIAudience, Scopes: row.APIScopes}
 }
 
 // APIScopes returns what app clients can ask for at a project.
-func (s *Service) APIScopes(ctx context.Context, p access.Principal, ref string) (API, error) {
-	row, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectRead)
+func (s *Service) APIScopes(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.SavedAPI, error) {
+	row, err := access.Project(s.DB.Read(ctx), p, in.Project, access.ProjectRead)
 	if err != nil {
-		return API{}, fmt.Errorf("projects: API scopes of %s: %w", ref, err)
+		return contract.SavedAPI{}, fmt.Errorf("projects: API scopes of %s: %w", in.Project, err)
 	}
 	return viewAPI(row), nil
 }
 
-// SetAPIScopes replaces what app clients can ask for at a project. With ifMatch not empty
-// it is refused as stale unless that is still the ETag. A scope that is left out is in no
-// token that is issued from then on, and app clients that list it keep it in their lists.
-func (s *Service) SetAPIScopes(ctx context.Context, p access.Principal, ref, ifMatch string, in API) (API, error) {
-	return s.changeAPI(ctx, p, ref, note{change: "API scopes"}, func(declared *API) error {
-		if err := access.Unchanged(ifMatch, declared.ETag); err != nil {
+// SetAPIScopes replaces what app clients can ask for at a project. A scope that is left out is in no token that is
+// issued from then on, and app clients that list it keep it in their lists.
+func (s *Service) SetAPIScopes(
+	ctx context.Context, p access.Principal, in contract.APIUpdate,
+) (contract.SavedAPI, error) {
+	return s.changeAPI(ctx, p, in.Project, note{change: "API scopes"}, func(declared *contract.SavedAPI) error {
+		if err := access.Unchanged(in.IfMatch, declared.ETag); err != nil {
 			return err
 		}
-		declared.Audience, declared.Scopes = in.Audience, in.Scopes
+		declared.API = in.Body
 		return nil
 	})
 }
@@ -72,15 +59,16 @@ func (s *Service) SetAPIScopes(ctx context.Context, p access.Principal, ref, ifM
 // changeAPI changes what app clients can ask for at a project, after it has checked the
 // permission.
 func (s *Service) changeAPI(
-	ctx context.Context, p access.Principal, ref string, says note, edit func(declared *API) error,
-) (API, error) {
-	var out API
+	ctx context.Context, p access.Principal, ref string, says note, edit func(declared *contract.SavedAPI) error,
+) (contract.SavedAPI, error) {
+	var out contract.SavedAPI
 	err := s.changeNoted(ctx, p, ref, &says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		in := viewAPI(project)
+		in.Scopes = slices.Clone(in.Scopes) // the row's
 		if err := edit(&in); err != nil {
 			return err
 		}
-		wrong := in.check()
+		wrong := checkAPI(in.API)
 		taken, err := audienceTaken(tx, project, in.Audience)
 		if err != nil {
 			return err
@@ -89,10 +77,7 @@ func (s *Service) changeAPI(
 			return err
 		}
 		seen := project.UpdatedAt
-		project.APIAudience, project.APIScopes, project.UpdatedAt = in.Audience, nil, now
-		for _, scope := range in.Scopes {
-			project.APIScopes = append(project.APIScopes, models.APIScope(scope))
-		}
+		project.APIAudience, project.APIScopes, project.UpdatedAt = in.Audience, in.Scopes, now
 		out = viewAPI(project)
 		return written(tx.UpdateProjectAPI(project, seen))
 	})
@@ -105,7 +90,7 @@ var ReservedScopes = []string{
 	"openid", "profile", "email", "address", "phone", "groups", "groups:manage", "offline_access",
 }
 
-func (a API) check() []fault.Field {
+func checkAPI(a contract.API) []fault.Field {
 	wrong := checkAudience(a.Audience)
 	if len(a.Scopes) > maxAPIScopes {
 		return append(wrong, fault.Field{
@@ -119,7 +104,7 @@ func (a API) check() []fault.Field {
 			pointer := fmt.Sprintf("/scopes/%d/%s", i, member)
 			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
 		}
-		same := func(o snapshot.APIScope) bool { return o.Name == scope.Name }
+		same := func(o contract.APIScope) bool { return o.Name == scope.Name }
 		switch {
 		case !scopePattern.MatchString(scope.Name):
 			refuse("name", "invalid_scope", "Use lower-case letters, digits and : . _ - such as orders:read, or "+

@@ -30,7 +30,7 @@ func (s *Service) CheckImported(
 		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes),
 		checkImportedTenants(in.Tenants),
 		checkImportedCORS(ConfigPointer+"/cors", in.CORS),
-		below(ConfigPointer+"/api", API{Audience: in.API.Audience, Scopes: in.API.Scopes}.check()),
+		below(ConfigPointer+"/api", checkAPI(in.API)),
 	)
 	if len(in.Tenants) > maxImportedTenants { // what is checked next compares them with each other
 		return nil, nil, fault.InvalidFields(wrong)

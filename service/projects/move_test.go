@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/migrations"
 	"postern/models"
 	"postern/platform/fault"
@@ -234,7 +235,9 @@ func TestMove_audienceTaken(t *testing.T) {
 		}
 		set := func(project, audience string) {
 			t.Helper()
-			if _, err := o.SetAPIScopes(t.Context(), there, project, "", projects.API{Audience: audience}); err != nil {
+			if _, err := o.SetAPIScopes(t.Context(), there, contract.APIUpdate{
+				ProjectPath: contract.ProjectPath{Project: project}, Body: contract.API{Audience: audience},
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -72,7 +72,7 @@ type Project struct {
 	Product       string                 // name, "" for none
 	Tenants       []string               // names of those it serves
 	Limits        contract.ProjectLimits // what is counted, and up to where
-	API           API
+	API           contract.SavedAPI
 	CORS          contract.SavedCORS
 	ETag          string `audit:"-"` // of all that is here
 	SettingsETag  string `audit:"-"` // of the project's own settings, without its versions
