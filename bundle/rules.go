@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,26 +18,10 @@ type rulesDoc struct {
 }
 
 type versionRulesDoc struct {
-	ID              string               `json:"id"`
-	Name            string               `json:"name"`
-	Default         snapshot.RuleDefault `json:"default"`
-	Mode            snapshot.RuleMode    `json:"mode"`
-	ReadWriteScopes bool                 `json:"read_write_scopes"`
-	Rules           []ruleDoc            `json:"rules"`
-}
+	ID   string `json:"id"`
+	Name string `json:"name"`
 
-type ruleDoc struct {
-	ID      string   `json:"id"`
-	Methods []string `json:"methods"`
-	Path    string   `json:"path"`
-	Scopes  []string `json:"scopes"`
-	Groups  []string `json:"groups"`
-	Role    *string  `json:"role"`
-	Mode    *string  `json:"mode"`
-
-	Owner    string `json:"owner,omitempty"`
-	Remember string `json:"remember,omitempty"`
-	Forget   string `json:"forget,omitempty"`
+	snapshot.Rules
 }
 
 type keyOwnerDoc struct {
@@ -77,54 +62,9 @@ func (b *Build) Members() []snapshot.Member {
 }
 
 func versionRulesDocOf(v *snapshot.Version) versionRulesDoc {
-	doc := versionRulesDoc{
-		ID:              v.ID,
-		Name:            v.Name,
-		Default:         v.Rules.Default,
-		Mode:            v.Rules.ModeOf(&snapshot.Rule{}),
-		ReadWriteScopes: v.Rules.ReadWriteScopes,
-		Rules:           []ruleDoc{},
-	}
-	if doc.Default == "" {
-		doc.Default = snapshot.RulesAllow
-	}
-	for i := range v.Rules.List {
-		rule := &v.Rules.List[i]
-		doc.Rules = append(doc.Rules, ruleDoc{
-			ID:      rule.ID,
-			Methods: list(rule.Methods),
-			Path:    rule.Path,
-			Scopes:  list(rule.Scopes),
-			Groups:  list(rule.Groups),
-			Role:    optional(rule.Role),
-			Mode:    optional(string(rule.Mode)),
-
-			Owner:    rule.Owner,
-			Remember: rule.Remember,
-			Forget:   rule.Forget,
-		})
-	}
+	doc := versionRulesDoc{v.ID, v.Name, v.Rules}
+	doc.Default, doc.Mode = cmp.Or(doc.Default, snapshot.RulesAllow), v.Rules.ModeOf(&snapshot.Rule{})
 	return doc
-}
-
-func (d versionRulesDoc) rules() snapshot.Rules {
-	out := snapshot.Rules{Default: d.Default, Mode: d.Mode, ReadWriteScopes: d.ReadWriteScopes}
-	for _, rule := range d.Rules {
-		out.List = append(out.List, snapshot.Rule{
-			ID:      rule.ID,
-			Methods: rule.Methods,
-			Path:    rule.Path,
-			Scopes:  rule.Scopes,
-			Groups:  rule.Groups,
-			Role:    valueOf(rule.Role),
-			Mode:    snapshot.RuleMode(valueOf(rule.Mode)),
-
-			Owner:    rule.Owner,
-			Remember: rule.Remember,
-			Forget:   rule.Forget,
-		})
-	}
-	return out
 }
 
 // readRules reads what the routes of the project's versions require.
@@ -140,7 +80,7 @@ func (v *verifier) readRules(p *snapshot.Project) error {
 		found := false
 		for i := range p.Versions {
 			if p.Versions[i].ID == one.ID {
-				p.Versions[i].Rules, found = one.rules(), true
+				p.Versions[i].Rules, found = one.Rules, true
 			}
 		}
 		if !found {

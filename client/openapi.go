@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+
+	"postern/core/contract"
 )
 
 // OpenAPI is what the OpenAPI document of a version says of its operations.
@@ -45,7 +47,7 @@ type OpenAPIChanges struct {
 
 // ProposedRules are rules that follow from an OpenAPI document.
 type ProposedRules struct {
-	Rules   []Rule           `json:"rules"`
+	Rules   []contract.Rule  `json:"rules"`
 	Derived bool             `json:"derived"` // the document names no scopes: they are made of its paths
 	LeftOut []LeftOutByRules `json:"left_out"`
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"postern/core/contract"
 )
 
 // NewProxy is a request for a proxy. Empty fields get the server's defaults.
@@ -62,10 +64,7 @@ type Proxy struct {
 }
 
 // Warning is what the server allows but may surprise.
-type Warning struct {
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-}
+type Warning = contract.Warning
 
 // ProxyProject is the new project.
 type ProxyProject struct {

@@ -241,12 +241,14 @@ func emptyFor(t *testing.T, databaseURL string) string {
 // rememberOwner has a gateway remember the owner of an order, and refuse it to others.
 func rememberOwner(t *testing.T, api *client.Client, project, base string, keys map[string]string) {
 	t.Helper()
-	_, err := api.SetRules(t.Context(), project, "1.0.0", client.Rules{Default: "allow", Mode: "enforce",
-		Rules: []client.Rule{
+	_, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
+		VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: "1.0.0"},
+		Body: contract.Rules{Default: "allow", Mode: "enforce", List: []contract.Rule{
 			{Methods: []string{"PUT"}, Path: "/orders/{id}", Remember: "order:{id}"},
 			{Methods: []string{"GET"}, Path: "/orders/{id}", Owner: "order:{id}"},
 			{Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
-		}})
+		}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

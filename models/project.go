@@ -43,7 +43,7 @@ type Version struct {
 
 	IPAllow    Prefixes // empty: from anywhere
 	IPDeny     Prefixes
-	Rules      Rules               // what its routes require
+	Rules      contract.Rules      `gorm:"serializer:json"` // what its routes require
 	Transforms contract.Transforms `gorm:"serializer:json"`
 
 	OpenAPISettings contract.OpenAPISettings `gorm:"column:openapi_settings;serializer:json"`

@@ -1,44 +1,11 @@
 package models
 
 import (
-	"database/sql/driver"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
-
-// Rules is a column: what the routes of a version require.
-type Rules struct {
-	Default         string `json:"default,omitempty"` // "": allow
-	Mode            string `json:"mode,omitempty"`    // "": enforce
-	ReadWriteScopes bool   `json:"read_write_scopes,omitempty"`
-	List            []Rule `json:"rules,omitempty"`
-}
-
-// Rule is one route in Rules.
-type Rule struct {
-	ID      string   `json:"id"`
-	Methods []string `json:"methods"`
-	Path    string   `json:"path"`
-	Scopes  []string `json:"scopes,omitempty"`
-	Groups  []string `json:"groups,omitempty"`
-	Role    string   `json:"role,omitempty"`
-	Mode    string   `json:"mode,omitempty"` // "": that of the list
-
-	Owner    string `json:"owner,omitempty"` // objects; "": none
-	Remember string `json:"remember,omitempty"`
-	Forget   string `json:"forget,omitempty"`
-}
-
-// Value implements driver.Valuer.
-func (r Rules) Value() (driver.Value, error) { return document(r) }
-
-// Scan implements sql.Scanner.
-func (r *Rules) Scan(value any) error {
-	type plain Rules
-	return readDocument(value, (*plain)(r))
-}
 
 // UpdateVersionRules writes the rules of a version if the row still has the UpdatedAt that the caller
 // saw. It returns false if another change came first.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newOpenAPI(t terminal) *cobra.Command {
@@ -176,10 +177,12 @@ func newOpenAPIRules(t terminal) *cobra.Command {
 			if err != nil || !wantsJSON(c) {
 				return found, err
 			}
-			now, err := api.Rules(ctx, args[0], args[1])
-			now.Rules, now.ETag = append(now.Rules, found.Rules...), ""
+			now, err := client.Do(ctx, api.Client, contract.GetRules, contract.VersionPath{
+				ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1],
+			})
+			now.List = append(now.List, found.Rules...)
 			printWarnings(t.err, found.Warnings) // the JSON is the input of rules set
-			return now, err
+			return now.Rules, err
 		}
 	}, func(found any) error { return printProposal(t, found.(client.ProposedRules)) })
 }
@@ -198,7 +201,8 @@ func printProposal(t terminal, found client.ProposedRules) error {
 	err := table(t.out, func(row func(...string)) {
 		row("METHODS", "PATH", "SCOPES", "OBJECTS", "MODE")
 		for _, one := range found.Rules {
-			row(strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), objectsOf(one), one.Mode)
+			row(strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), objectsOf(one),
+				string(one.Mode))
 		}
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newRules(t terminal) *cobra.Command {
@@ -48,24 +49,24 @@ func newRulesSet(t terminal) *cobra.Command {
 	flags.StringVar(&mode, "mode", "", "off, shadow or enforce, for rules without a mode of their own")
 	flags.BoolVar(&readWrite, "read-write-scopes", false, "keys need the scope read for GET, HEAD and OPTIONS, "+
 		"write for other methods, where no rule names scopes")
-	return onRules(t, command, func(c *cobra.Command, now client.Rules, _ []string) (client.Rules, error) {
+	return onRules(t, command, func(c *cobra.Command, now contract.Rules, _ []string) (contract.Rules, error) {
 		if !flags.Changed("file") && !flags.Changed("default") && !flags.Changed("mode") &&
 			!flags.Changed("read-write-scopes") {
 			return now, usageError{"nothing to change: give --file, --default, --mode or --read-write-scopes"}
 		}
 		if file != "" {
-			in := now // what the file leaves out stays
-			in.Rules = nil
+			in := contract.SavedRules{Rules: now} // what the file leaves out stays
+			in.List = nil
 			if err := readRules(c, file, &in); err != nil {
 				return now, err
 			}
-			if in.Rules == nil {
-				in.Rules = now.Rules
+			if in.List == nil {
+				in.List = now.List
 			}
-			in.ETag = "" // of the version that the file was read from
-			now = in
+			now = in.Rules // the ETag is of the version that the file was read from
 		}
-		now.Default, now.Mode = cmp.Or(otherwise, now.Default), cmp.Or(mode, now.Mode)
+		now.Default = cmp.Or(contract.RuleDefault(otherwise), now.Default)
+		now.Mode = cmp.Or(contract.RuleMode(mode), now.Mode)
 		if flags.Changed("read-write-scopes") {
 			now.ReadWriteScopes = readWrite
 		}
@@ -74,7 +75,7 @@ func newRulesSet(t terminal) *cobra.Command {
 }
 
 // readRules reads rules from a file, or from standard input for "-".
-func readRules(c *cobra.Command, file string, in *client.Rules) error {
+func readRules(c *cobra.Command, file string, in *contract.SavedRules) error {
 	text, err := os.ReadFile(file)
 	if file == "-" {
 		text, err = io.ReadAll(c.InOrStdin())
@@ -102,7 +103,7 @@ func decodeFile(text []byte, into any) error {
 }
 
 func newRulesAdd(t terminal) *cobra.Command {
-	var one client.Rule
+	var one contract.Rule
 	command := &cobra.Command{
 		Use:   "add PROJECT VERSION METHODS PATH",
 		Short: "Add a rule; the most specific path decides",
@@ -121,10 +122,10 @@ func newRulesAdd(t terminal) *cobra.Command {
 	flags.StringVar(&one.Remember, "remember", "", "after a 2xx answer the caller owns this object, such as "+
 		"order:{response.id}")
 	flags.StringVar(&one.Forget, "forget", "", "after a 2xx answer the object no longer has an owner")
-	flags.StringVar(&one.Mode, "mode", "", "off, shadow or enforce; without it that of the list")
-	return onRules(t, command, func(_ *cobra.Command, now client.Rules, args []string) (client.Rules, error) {
+	flags.StringVar((*string)(&one.Mode), "mode", "", "off, shadow or enforce; without it that of the list")
+	return onRules(t, command, func(_ *cobra.Command, now contract.Rules, args []string) (contract.Rules, error) {
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
-		now.Rules = append(now.Rules, one)
+		now.List = append(now.List, one)
 		return now, nil
 	})
 }
@@ -134,12 +135,12 @@ func newRulesRemove(t terminal) *cobra.Command {
 		Use:   "remove PROJECT VERSION RULE",
 		Short: "Remove a rule, named by its id",
 		Args:  exactly("PROJECT", "VERSION", "RULE"),
-	}, func(_ *cobra.Command, now client.Rules, args []string) (client.Rules, error) {
-		left := slices.DeleteFunc(slices.Clone(now.Rules), func(r client.Rule) bool { return r.ID == args[2] })
-		if len(left) == len(now.Rules) {
+	}, func(_ *cobra.Command, now contract.Rules, args []string) (contract.Rules, error) {
+		left := slices.DeleteFunc(slices.Clone(now.List), func(r contract.Rule) bool { return r.ID == args[2] })
+		if len(left) == len(now.List) {
 			return now, fmt.Errorf("the version has no rule %s: see postern rules show", args[2])
 		}
-		now.Rules = left
+		now.List = left
 		return now, nil
 	})
 }
@@ -147,34 +148,30 @@ func newRulesRemove(t terminal) *cobra.Command {
 // onRules completes a command that shows the rules of a version, after change has changed them; nil
 // changes nothing.
 func onRules(
-	t terminal, command *cobra.Command, change func(*cobra.Command, client.Rules, []string) (client.Rules, error),
+	t terminal, command *cobra.Command, change func(*cobra.Command, contract.Rules, []string) (contract.Rules, error),
 ) *cobra.Command {
 	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Rules, error) {
-			now, err := api.Rules(ctx, args[0], args[1])
-			if err != nil || change == nil {
-				return now, err
+		return asProject(t, c, func(api *client.Client) error {
+			path := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1]}
+			found, err := client.Do(c.Context(), api, contract.GetRules, path)
+			if err == nil && change != nil {
+				update := contract.RulesUpdate{VersionPath: path, Condition: contract.Condition{IfMatch: found.ETag}}
+				if update.Body, err = change(c, found.Rules, args); err == nil {
+					found, err = client.Do(c.Context(), api, contract.SetRules, update)
+				}
 			}
-			if now, err = change(c, now, args); err != nil {
-				return now, err
+			if err != nil {
+				return err
 			}
-			return api.SetRules(ctx, args[0], args[1], now)
+			return printRules(t, c, found)
 		})
-		if err != nil {
-			return err
-		}
-		return printRules(t, c, found)
 	}
 	addJSONFlag(command)
 	addServerFlag(command)
 	return command
 }
 
-func printRules(t terminal, c *cobra.Command, found client.Rules) error {
+func printRules(t terminal, c *cobra.Command, found contract.SavedRules) error {
 	if wantsJSON(c) {
 		return printJSON(t.out, found)
 	}
@@ -187,25 +184,25 @@ func printRules(t terminal, c *cobra.Command, found client.Rules) error {
 		found.Mode, scopes); err != nil {
 		return err
 	}
-	if len(found.Rules) == 0 {
+	if len(found.List) == 0 {
 		_, err := fmt.Fprintln(t.out, "No rules.")
 		return err
 	}
 	return table(t.out, func(row func(...string)) {
 		row("RULE", "METHODS", "PATH", "SCOPES", "GROUPS", "OBJECTS", "MODE")
-		for _, one := range found.Rules {
+		for _, one := range found.List {
 			groups := strings.Join(one.Groups, ",")
 			if one.Role != "" {
 				groups += " (" + one.Role + ")"
 			}
 			row(one.ID, strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), groups,
-				objectsOf(one), cmp.Or(one.Mode, found.Mode))
+				objectsOf(one), string(cmp.Or(one.Mode, found.Mode)))
 		}
 	})
 }
 
 // objectsOf says what a rule does with owners of objects.
-func objectsOf(one client.Rule) string {
+func objectsOf(one contract.Rule) string {
 	var out []string
 	for _, object := range []struct{ name, text string }{
 		{"owner", one.Owner}, {"remember", one.Remember}, {"forget", one.Forget},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // missReasons say what an answer had, by the reason of the API.
@@ -73,12 +74,14 @@ func missedRules(ctx context.Context, api caller, project, version string) ([]mi
 	if err != nil {
 		return nil, err
 	}
-	rules, err := api.Rules(ctx, project, version)
+	rules, err := client.Do(ctx, api.Client, contract.GetRules, contract.VersionPath{
+		ProjectPath: contract.ProjectPath{Project: project}, Version: version,
+	})
 	if err != nil {
 		return nil, err
 	}
 	routes := map[string]string{}
-	for _, rule := range rules.Rules {
+	for _, rule := range rules.List {
 		routes[rule.ID] = strings.Join(rule.Methods, ",") + " " + rule.Path
 	}
 	out := []missedRule{}

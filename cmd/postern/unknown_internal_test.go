@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"postern/client"
+	"postern/core/contract"
 	"postern/platform/config"
 )
 
@@ -73,7 +73,7 @@ func TestDecodeFile(t *testing.T) {
 		`{"mode":"shadow"}{"mode":"off"}`: "follows the document",
 		`{"mode":"shadow"} x`:             "follows the document",
 	} {
-		err := decodeFile([]byte(text), &client.Rules{})
+		err := decodeFile([]byte(text), &contract.SavedRules{})
 		if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}

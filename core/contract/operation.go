@@ -57,6 +57,7 @@ func Operations() []Described {
 		apiScopeOperations,
 		corsOperations,
 		openAPISettingsOperations,
+		ruleOperations,
 		transformOperations,
 		webhookOperations,
 	)

@@ -23,6 +23,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/access"
@@ -65,7 +66,7 @@ func TestConformanceOpenAPI(t *testing.T) {
 type documented struct {
 	postern *peer
 	export  string
-	rules   []client.Rule
+	rules   []contract.Rule
 	leftOut []client.LeftOutByRules
 	callers map[string][]string
 }
@@ -99,16 +100,19 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	for i := range proposed.Rules {
 		proposed.Rules[i].Mode = "" // shadow
 	}
-	rules := client.Rules{Mode: "enforce", Default: "deny", Rules: proposed.Rules}
-	if rules, err = api.SetRules(t.Context(), "shop", "1.0.0", rules); err != nil {
+	rules, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
+		VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: "shop"}, Version: "1.0.0"},
+		Body:        contract.Rules{Mode: "enforce", Default: "deny", List: proposed.Rules},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	out := documented{rules: rules.Rules, callers: map[string][]string{
+	out := documented{rules: rules.List, callers: map[string][]string{
 		"nobody": nil, "full": {"X-API-Key: " + made.APIKeys["prod"].Key},
 		"read-only": {"X-API-Key: " + mint(t, api, "read-only")},
 	}}
 	// Scopes that no key type can have, such as addresses, are open to the key with all scopes alone.
-	for n, rule := range []client.Rule{rules.Rules[0], rules.Rules[len(rules.Rules)/2]} {
+	for n, rule := range []contract.Rule{rules.List[0], rules.List[len(rules.List)/2]} {
 		name := fmt.Sprintf("of-rule-%d", n)
 		_, err := api.CreateKeyType(t.Context(), "shop", client.NewKeyType{Name: name, Scopes: rule.Scopes})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/e2e/harness"
 	"postern/models"
@@ -43,17 +44,20 @@ func TestAUserInManyGroups(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	joins(t, db, user, 1000)
 	// Rules of more than 200 groups, so that none of the first 200 is the one that a route asks for.
-	rules := client.Rules{Default: "allow", Mode: "enforce"}
+	rules := contract.Rules{Default: "allow", Mode: "enforce"}
 	for n := range 1000 {
-		rules.Rules = append(rules.Rules, client.Rule{
+		rules.List = append(rules.List, contract.Rule{
 			Methods: []string{"GET"}, Path: fmt.Sprintf("/group-%d", n), Groups: []string{groupOf(n)},
 		})
 	}
-	rules.Rules = append(rules.Rules, client.Rule{
+	rules.List = append(rules.List, contract.Rule{
 		Methods: []string{"GET"}, Path: "/other", Groups: []string{"others"},
 	})
 	project, version := made.Project.Name, made.Project.Version
-	if _, err := api.SetRules(t.Context(), project, version, rules); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
+		VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: version},
+		Body:        rules,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	comesBack(t, issuer, app, *made.Login)

@@ -17,6 +17,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -54,8 +55,11 @@ func TestOpenAPI_realServices(t *testing.T) {
 			t.Errorf("%s: %d rules, %v", name, len(proposed.Rules), err)
 			continue
 		}
-		rules := client.Rules{Default: "allow", Mode: "shadow", Rules: proposed.Rules[:min(len(proposed.Rules), 500)]}
-		if _, err := api.SetRules(t.Context(), name, "1.0.0", rules); err != nil {
+		rules := contract.Rules{Default: "allow", Mode: "shadow", List: proposed.Rules[:min(len(proposed.Rules), 500)]}
+		if _, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
+			VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: name}, Version: "1.0.0"},
+			Body:        rules,
+		}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		harness.CallsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key,

@@ -59,9 +59,9 @@ type openAPIInput struct {
 }
 
 type proposedRules struct {
-	Rules   []ruleOutput   `json:"rules" doc:"In shadow and without ids; send them to the rules of the version"`
-	Derived bool           `json:"derived" doc:"The document names no scopes: these are made of the first segment of the path"`
-	LeftOut []leftOutRoute `json:"left_out" doc:"Operations that no rule can be made for"`
+	Rules   []contract.Rule `json:"rules" doc:"In shadow and without ids; send them to the rules of the version"`
+	Derived bool            `json:"derived" doc:"The document names no scopes: these are made of the first segment of the path"`
+	LeftOut []leftOutRoute  `json:"left_out" doc:"Operations that no rule can be made for"`
 
 	Warnings []warningOutput `json:"warnings" doc:"Which key types the rules would refuse"`
 }
@@ -180,11 +180,11 @@ func (h *Handler) proposeRules(ctx context.Context, in *VersionRef) (*body[propo
 	if err != nil {
 		return nil, err
 	}
-	out := proposedRules{Rules: []ruleOutput{}, Derived: found.Derived, LeftOut: []leftOutRoute{}}
+	out := proposedRules{Rules: []contract.Rule{}, Derived: found.Derived, LeftOut: []leftOutRoute{}}
 	out.Warnings = showWarnings(found.Warnings)
 	for _, rule := range found.Rules {
 		rule.Mode = snapshot.RulesShadow
-		out.Rules = append(out.Rules, showRule(rule))
+		out.Rules = append(out.Rules, rule)
 	}
 	for _, one := range found.LeftOut {
 		out.LeftOut = append(out.LeftOut, leftOutRoute(one))

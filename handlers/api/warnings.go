@@ -1,12 +1,11 @@
 package api
 
-import "postern/platform/fault"
+import (
+	"postern/core/contract"
+	"postern/platform/fault"
+)
 
-// warningOutput is what is allowed but may surprise.
-type warningOutput struct {
-	Code   string `json:"code" doc:"Stable code, for example passthrough or no_redirect_uri"`
-	Detail string `json:"detail" doc:"What happens, and how to change it"`
-}
+type warningOutput = contract.Warning
 
 func showWarnings(list []fault.Warning) []warningOutput {
 	out := []warningOutput{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/login"
@@ -54,7 +55,12 @@ func (s groupAdmins) askFor(groups ...string) {
 	versions, err := tx.VersionsOf(*tenant.ProjectID)
 	if err == nil {
 		rules := snapshot.Rules{List: []snapshot.Rule{{Methods: []string{"GET"}, Path: "/", Groups: groups}}}
-		_, err = s.server.Projects.SetRules(s.t.Context(), s.owner, *tenant.ProjectID, versions[0].ID, "", rules)
+		_, err = s.server.Projects.SetRules(s.t.Context(), s.owner, contract.RulesUpdate{
+			VersionPath: contract.VersionPath{
+				ProjectPath: contract.ProjectPath{Project: *tenant.ProjectID}, Version: versions[0].ID,
+			},
+			Body: rules,
+		})
 	}
 	if err != nil {
 		s.t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/snapshot"
 	"postern/handlers/web"
@@ -139,7 +140,9 @@ func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.Relation
 		if len(missed) == 0 {
 			continue
 		}
-		found, err := h.Projects.Rules(v.ctx(), v.who, p.ID, version.ID)
+		found, err := h.Projects.Rules(v.ctx(), v.who, contract.VersionPath{
+			ProjectPath: contract.ProjectPath{Project: p.ID}, Version: version.ID,
+		})
 		if err != nil {
 			return nil, err
 		}

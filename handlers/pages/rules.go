@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/handlers/web"
@@ -67,7 +68,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Projects.Rules(v.ctx(), v.who, p.ID, v.param("version"))
+	found, err := h.Projects.Rules(v.ctx(), v.who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -80,16 +81,16 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	path := rulesPath(p, v.param("version"))
+	path, version := rulesPath(p, v.param("version")), versionName(p, v.param("version"))
 	m := projects.Rules{
-		Page: v.shell("Rules of "+found.Version, path, projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Rules of " + found.Version}),
-		Version: found.Version,
+		Page: v.shell("Rules of "+version, path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Rules of " + version}),
+		Version: version,
 		Facts:   ruleFacts(&found.Rules),
 		BackURL: projectPath(p.Name),
 		Shadow:  shadowOfOthers(&found.Rules, counted),
 
-		ExplainURL:   explainPath(p) + "?version=" + url.QueryEscape(found.Version),
+		ExplainURL:   explainPath(p) + "?version=" + url.QueryEscape(version),
 		RelationsURL: relationsPath(p),
 	}
 	at := func(page int) string { return path + "?page=" + strconv.Itoa(page) }
@@ -110,7 +111,10 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		mark(m.Form)
 	}
 	if m.Form == nil || m.Form.Proposal == "" { // those of a proposal are beside it
-		m.Warnings, _ = warningTexts(append(p.KeyTypeWarnings(v.param("version")), found.Warnings...), nil)
+		m.Warnings, _ = warningTexts(p.KeyTypeWarnings(v.param("version")), nil)
+		for _, one := range found.Warnings {
+			m.Warnings = append(m.Warnings, one.Detail)
+		}
 	}
 	return web.Answer{Status: status, Page: projects.RulesPage(m)}, nil
 }
@@ -309,7 +313,7 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	now, err := h.Projects.Rules(v.ctx(), v.who, p.ID, v.param("version"))
+	now, err := h.Projects.Rules(v.ctx(), v.who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -323,7 +327,9 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 	if change.List, wrongLine = readRuleLines(text, now.List); wrongLine != "" {
 		return shown(ui.Value{Text: text, Error: wrongLine}, "", http.StatusUnprocessableEntity)
 	}
-	_, err = h.Projects.SetRules(v.ctx(), v.who, v.param("project"), v.param("version"), revision, change)
+	_, err = h.Projects.SetRules(v.ctx(), v.who, contract.RulesUpdate{
+		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: revision}, Body: change,
+	})
 	if err == nil {
 		project := v.param("project")
 		return v.done("rules", projectPath(project)+"/versions/"+v.param("version")+"/rules", project)

@@ -80,7 +80,7 @@ func (w *work) findProduct(tx *models.Tx) (string, error) {
 }
 
 // renameRules gives the rules of a version new ids: those in the zip are of a version that is here.
-func renameRules(rules *models.Rules) {
+func renameRules(rules *snapshot.Rules) {
 	for i := range rules.List {
 		rules.List[i].ID = models.NewID("rul")
 	}
@@ -116,7 +116,7 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 		TokenIssuers: models.TokenIssuers{},
 		IPAllow:      v.Access.IP.Allow,
 		IPDeny:       v.Access.IP.Deny,
-		Rules:        projects.RuleRows(v.Rules),
+		Rules:        v.Rules,
 		Transforms:   v.Transforms.Stated(),
 
 		OpenAPISettings: v.OpenAPISettings(),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
@@ -114,7 +115,7 @@ func (s *Service) insertVersion(
 		AuthMethods:  plan.Auth.Methods,
 		Keyless:      plan.Auth.Keyless,
 		TokenIssuers: issuerRows(plan.Auth.Issuers),
-		Rules:        models.Rules{ReadWriteScopes: plan.readWriteScopes()},
+		Rules:        contract.Rules{ReadWriteScopes: plan.readWriteScopes()},
 		CreatedAt:    now,
 		UpdatedAt:    now,
 	}

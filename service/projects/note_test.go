@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -38,7 +37,7 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 	})
 	for what, do := range map[string]func() error{
 		"rules": func() error {
-			_, err := w.SetRules(ctx, p, project, "1.0.0", "", snapshot.Rules{Default: snapshot.RulesDeny})
+			_, err := w.SetRules(ctx, p, rulesUpdate(project, "", contract.Rules{Default: contract.RulesDeny}))
 			return err
 		},
 		"settings": func() error {

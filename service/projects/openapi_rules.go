@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/openapi"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -36,14 +37,16 @@ func (s *Service) ProposedRules(ctx context.Context, p access.Principal, ref, ve
 	if err != nil {
 		return RuleProposal{}, err
 	}
-	set, err := s.Rules(ctx, p, ref, version)
+	set, err := s.Rules(ctx, p, contract.VersionPath{
+		ProjectPath: contract.ProjectPath{Project: ref}, Version: version,
+	})
 	if err != nil {
 		return RuleProposal{}, err
 	}
 	out := proposeRules(&doc.Summary)
 	out.leaveOut(set.List)
 	project, err := s.Get(ctx, p, ref)
-	out.Warnings = project.proposalWarnings(set.Version, out.Rules)
+	out.Warnings = project.proposalWarnings(version, out.Rules)
 	return out, err
 }
 

@@ -1,12 +1,14 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -22,125 +24,77 @@ const (
 	maxRuleMethod = 32
 )
 
-// Rules are what the routes of a version require.
-type Rules struct {
-	snapshot.Rules
-
-	Version  string // name
-	ETag     string
-	Warnings []fault.Warning // about groups; by SetRules also about key types
-}
-
-func viewRules(v models.Version) Rules {
-	out := Rules{Rules: compileRules(v.Rules), Version: v.Name}
-	out.ETag = digest(out.Rules)
-	return out
+func viewRules(v models.Version) contract.SavedRules {
+	rules := compileRules(v.Rules)
+	return contract.SavedRules{Rules: rules, ETag: digestOf(rules)}
 }
 
 // compileRules returns the rules of a row with their defaults filled in.
-func compileRules(row models.Rules) snapshot.Rules {
-	out := snapshot.Rules{
-		Default:         snapshot.RulesAllow,
-		Mode:            snapshot.RulesEnforce,
-		ReadWriteScopes: row.ReadWriteScopes,
-	}
-	if row.Default != "" {
-		out.Default = snapshot.RuleDefault(row.Default)
-	}
-	if row.Mode != "" {
-		out.Mode = snapshot.RuleMode(row.Mode)
-	}
-	for _, rule := range row.List {
-		out.List = append(out.List, snapshot.Rule{
-			ID:      rule.ID,
-			Methods: rule.Methods,
-			Path:    rule.Path,
-			Scopes:  rule.Scopes,
-			Groups:  rule.Groups,
-			Role:    rule.Role,
-			Mode:    snapshot.RuleMode(rule.Mode),
-
-			Owner:    rule.Owner,
-			Remember: rule.Remember,
-			Forget:   rule.Forget,
-		})
-	}
-	return out
+func compileRules(row contract.Rules) contract.Rules {
+	row.Default, row.Mode = cmp.Or(row.Default, contract.RulesAllow), cmp.Or(row.Mode, contract.RulesEnforce)
+	return row
 }
 
-// RuleRows returns the row of rules.
-func RuleRows(of snapshot.Rules) models.Rules {
-	out := models.Rules{
-		Default:         string(of.Default),
-		Mode:            string(of.Mode),
-		ReadWriteScopes: of.ReadWriteScopes,
-	}
-	for _, rule := range of.List {
-		out.List = append(out.List, models.Rule{
-			ID:      rule.ID,
-			Methods: rule.Methods,
-			Path:    rule.Path,
-			Scopes:  rule.Scopes,
-			Groups:  rule.Groups,
-			Role:    rule.Role,
-			Mode:    string(rule.Mode),
-
-			Owner:    rule.Owner,
-			Remember: rule.Remember,
-			Forget:   rule.Forget,
-		})
-	}
-	return out
-}
-
-// Rules returns what the routes of a version require.
-func (s *Service) Rules(ctx context.Context, p access.Principal, ref, versionRef string) (Rules, error) {
+// Rules returns what the routes of a version require, with warnings about groups.
+func (s *Service) Rules(
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.SavedRules, error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return Rules{}, fmt.Errorf("projects: rules of %s: %w", ref, err)
+		return contract.SavedRules{}, fmt.Errorf("projects: rules of %s: %w", in.Project, err)
 	}
-	version, err := versionOf(tx, project, versionRef)
+	version, err := versionOf(tx, project, in.Version)
 	if err != nil {
-		return Rules{}, fmt.Errorf("projects: rules of version %s of %s: %w", versionRef, ref, err)
+		return contract.SavedRules{}, fmt.Errorf("projects: rules of version %s of %s: %w", in.Version, in.Project, err)
 	}
 	out := viewRules(version)
-	if out.Warnings, err = groupWarnings(tx, project.ID, &out.Rules); err != nil {
-		return Rules{}, fmt.Errorf("projects: groups in rules of %s: %w", ref, err)
+	warnings, err := groupWarnings(tx, project.ID, &out.Rules)
+	if err != nil {
+		return contract.SavedRules{}, fmt.Errorf("projects: groups in rules of %s: %w", in.Project, err)
 	}
+	out.Warnings = statedWarnings(warnings)
 	return out, nil
 }
 
-// SetRules replaces what the routes of a version require. Rules without an id get one. With ifMatch
-// not empty it is refused as stale unless that is still the ETag.
-func (s *Service) SetRules(
-	ctx context.Context, p access.Principal, ref, versionRef, ifMatch string, in snapshot.Rules,
-) (Rules, error) {
-	var out Rules
-	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
-		return Rules{}, fmt.Errorf("projects: set rules of %s: %w", ref, err)
+func statedWarnings(list []fault.Warning) (out []contract.Warning) {
+	for _, one := range list {
+		out = append(out, contract.Warning(one))
 	}
-	wrong := CheckRules("", &in) // not while others wait to write
+	return out
+}
+
+// SetRules replaces what the routes of a version require. Rules without an id get one. Its warnings are about groups
+// and key types.
+func (s *Service) SetRules(
+	ctx context.Context, p access.Principal, in contract.RulesUpdate,
+) (out contract.SavedRules, err error) {
+	if _, err := access.Project(s.DB.Read(ctx), p, in.Project, access.ProjectUpdate); err != nil {
+		return out, fmt.Errorf("projects: set rules of %s: %w", in.Project, err)
+	}
+	rules := in.Body
+	rules.List = slices.Clone(rules.List)
+	wrong := CheckRules("", &rules) // not while others wait to write
 	says := &note{change: "set"}
-	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
-		version, err := versionOf(tx, project, versionRef)
+	err = s.changeNoted(ctx, p, in.Project, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := versionOf(tx, project, in.Version)
 		if err != nil {
 			return err
 		}
 		says.object = "rules of version " + version.Name
-		if err := access.Unchanged(ifMatch, viewRules(version).ETag); err != nil {
+		if err := access.Unchanged(in.IfMatch, viewRules(version).ETag); err != nil {
 			return err
 		}
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
 		}
-		for i := range in.List {
-			if in.List[i].ID == "" {
-				in.List[i].ID = models.NewID("rul")
+		for i := range rules.List {
+			if rules.List[i].ID == "" {
+				rules.List[i].ID = models.NewID("rul")
 			}
 		}
 		seen := version.UpdatedAt
-		version.Rules, version.UpdatedAt = RuleRows(in), now
+		version.Rules, version.UpdatedAt = rules, now
 		out = viewRules(version)
 		if err := written(tx.UpdateVersionRules(version, seen)); err != nil {
 			return err
@@ -150,7 +104,7 @@ func (s *Service) SetRules(
 		}
 		says.then = func(tx *models.Tx, after Project) error {
 			groups, err := groupWarnings(tx, project.ID, &out.Rules)
-			out.Warnings = append(after.KeyTypeWarnings(version.ID), groups...)
+			out.Warnings = statedWarnings(append(after.KeyTypeWarnings(version.ID), groups...))
 			return err
 		}
 		return nil

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/platform/fault"
 	"postern/service/directory"
 	"postern/service/projects"
 	"postern/testkit/state"
@@ -22,12 +22,12 @@ func TestRulesWarnOfUnknownGroups(t *testing.T) {
 		}
 		groups := []string{"staff", "stuff"}
 		saved := h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: groups}))
-		read, err := h.Rules(t.Context(), h.owner, h.project, "1.0.0")
+		read, err := h.Rules(t.Context(), h.owner, firstVersion(h.project))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for when, of := range map[string]projects.Rules{"saved": saved, "read": read} {
-			var got []fault.Warning
+		for when, of := range map[string]contract.SavedRules{"saved": saved, "read": read} {
+			var got []contract.Warning
 			for _, warning := range of.Warnings {
 				if warning.Code == projects.WarnUnknownGroup {
 					got = append(got, warning)

@@ -27,7 +27,7 @@ func TestSetRules_quota(t *testing.T) {
 			return out
 		}
 		set := func(n int) string {
-			_, err := w.SetRules(t.Context(), owner, project, "1.0.0", "", rules(n))
+			_, err := w.SetRules(t.Context(), owner, rulesUpdate(project, "", rules(n)))
 			return fault.CodeOf(err)
 		}
 		if code := set(401); code != "workspace_full" {

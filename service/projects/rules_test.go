@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -19,9 +20,19 @@ import (
 	"postern/testkit/state"
 )
 
-func (h *house) setRules(t *testing.T, in snapshot.Rules) projects.Rules {
+func firstVersion(project string) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: "1.0.0"}
+}
+
+func rulesUpdate(project, etag string, in contract.Rules) contract.RulesUpdate {
+	return contract.RulesUpdate{
+		VersionPath: firstVersion(project), Condition: contract.Condition{IfMatch: etag}, Body: in,
+	}
+}
+
+func (h *house) setRules(t *testing.T, in contract.Rules) contract.SavedRules {
 	t.Helper()
-	out, err := h.SetRules(t.Context(), h.owner, h.project, "1.0.0", "", in)
+	out, err := h.SetRules(t.Context(), h.owner, rulesUpdate(h.project, "", in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +46,7 @@ func getting(path string) snapshot.Rule {
 func TestRules(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		before, err := h.Rules(t.Context(), h.owner, h.project, "1.0.0")
+		before, err := h.Rules(t.Context(), h.owner, firstVersion(h.project))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +72,7 @@ func TestRules(t *testing.T) {
 			}
 		})
 		t.Run("stale", func(t *testing.T) {
-			_, err := h.SetRules(t.Context(), h.owner, h.project, "1.0.0", set.ETag, set.Rules)
+			_, err := h.SetRules(t.Context(), h.owner, rulesUpdate(h.project, set.ETag, set.Rules))
 			if err == nil || fault.KindOf(err) != fault.KindOf(access.Stale()) {
 				t.Errorf("%v", err)
 			}
@@ -71,7 +82,9 @@ func TestRules(t *testing.T) {
 			if _, err := h.CreateVersion(t.Context(), h.owner, h.project, in); err != nil {
 				t.Fatal(err)
 			}
-			copied, err := h.Rules(t.Context(), h.owner, h.project, "2.0.0")
+			second := firstVersion(h.project)
+			second.Version = "2.0.0"
+			copied, err := h.Rules(t.Context(), h.owner, second)
 			if err != nil || len(copied.List) != 2 || copied.Default != "deny" {
 				t.Errorf("%+v, %v", copied, err)
 			}
@@ -80,7 +93,7 @@ func TestRules(t *testing.T) {
 			stranger := access.Principal{
 				Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other",
 			}
-			_, err := h.SetRules(t.Context(), stranger, h.project, "1.0.0", "", snapshot.Rules{})
+			_, err := h.SetRules(t.Context(), stranger, rulesUpdate(h.project, "", contract.Rules{}))
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%v", err)
 			}

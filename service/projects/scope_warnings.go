@@ -38,10 +38,10 @@ func (p Project) KeyTypeWarnings(version string) []fault.Warning {
 	return out
 }
 
-// proposalWarnings says which key types proposed rules for a version would refuse, and which it refuses
-// before and after by ReadWriteScopes.
+// proposalWarnings says which key types proposed rules for a version, named by name or id, would refuse, and which it
+// refuses before and after by ReadWriteScopes.
 func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out []fault.Warning) {
-	i := slices.IndexFunc(p.Versions, func(v Version) bool { return v.Name == version })
+	i := slices.IndexFunc(p.Versions, func(v Version) bool { return v.Name == version || v.ID == version })
 	if i < 0 || !p.Versions[i].takesKeys() {
 		return nil
 	}

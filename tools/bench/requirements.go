@@ -28,14 +28,14 @@ func (p *postern) requireRules(ctx context.Context, target string) (required, er
 			return pair, fmt.Errorf("make a key of a group's member: %w", err)
 		}
 	}
-	in := client.Rules{Default: "deny", Mode: "enforce"}
+	in := contract.Rules{Default: "deny", Mode: "enforce"}
 	for i := range 25 {
 		resource := "/orders/{id}"
 		if i > 0 {
 			resource = fmt.Sprintf("/resource-%d/{id}", i)
 		}
 		for _, methods := range [][]string{{"GET"}, {"POST", "PUT", "DELETE"}} {
-			in.Rules = append(in.Rules, client.Rule{
+			in.List = append(in.List, contract.Rule{
 				Methods: methods, Path: resource, Scopes: []string{"orders:read"},
 				Groups: []string{fmt.Sprintf("group-%d", i%4), "group-4"},
 			})
@@ -45,7 +45,12 @@ func (p *postern) requireRules(ctx context.Context, target string) (required, er
 	if err != nil {
 		return pair, err
 	}
-	_, err = c.SetRules(ctx, pair.with.name, "1.0.0", in)
+	_, err = client.Do(ctx, c, contract.SetRules, contract.RulesUpdate{
+		VersionPath: contract.VersionPath{
+			ProjectPath: contract.ProjectPath{Project: pair.with.name}, Version: "1.0.0",
+		},
+		Body: in,
+	})
 	return pair, err
 }
 
