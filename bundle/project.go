@@ -109,14 +109,7 @@ type opaqueDoc struct {
 }
 
 type jwtDoc struct {
-	AllowedPairs []pairDoc `json:"allowed_pairs"`
-}
-
-type pairDoc struct {
-	Issuer   string  `json:"iss"`
-	Audience string  `json:"aud"`
-	JWKSURL  *string `json:"jwks_url"`
-	Tenant   *string `json:"tenant"`
+	AllowedPairs []snapshot.TokenIssuer `json:"allowed_pairs"`
 }
 
 type environmentDoc struct {
@@ -195,7 +188,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 			Mode:    v.Access.Mode,
 			Methods: list(v.Access.Methods),
 			Keyless: v.Access.Keyless,
-			JWT:     jwtDoc{AllowedPairs: []pairDoc{}},
+			JWT:     jwtDoc{v.Access.Issuers},
 		},
 		IP:           v.Access.IP,
 		Environments: []environmentDoc{},
@@ -204,15 +197,6 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	}
 	if v.OpenAPI != nil {
 		doc.OpenAPI = openAPIImported
-	}
-	for _, one := range v.Access.Issuers {
-		doc.RequestsAuth.JWT.AllowedPairs = append(doc.RequestsAuth.JWT.AllowedPairs,
-			pairDoc{
-				Issuer:   one.Issuer,
-				Audience: one.Audience,
-				JWKSURL:  optional(one.JWKSURL),
-				Tenant:   optional(one.Tenant),
-			})
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
 		doc.RequestsAuth.Opaque = &opaqueDoc{

@@ -233,10 +233,8 @@ func (d versionDoc) version() snapshot.Version {
 		Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless,
 		IP: d.IP,
 	}, Validation: d.Validation, Publication: d.Publication}
-	for _, pair := range auth.JWT.AllowedPairs {
-		v.Access.Issuers = append(v.Access.Issuers, snapshot.TokenIssuer{
-			Issuer: pair.Issuer, Audience: pair.Audience, JWKSURL: valueOf(pair.JWKSURL), Tenant: valueOf(pair.Tenant),
-		})
+	if pairs := auth.JWT.AllowedPairs; len(pairs) > 0 {
+		v.Access.Issuers = pairs
 	}
 	if one := auth.Opaque; one != nil {
 		v.Access.Opaque = snapshot.Introspection{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"postern/core/contract"
 )
 
 // Diagnosis is the report of a test of a target, an issuer, an introspection endpoint or a provider.
@@ -39,10 +41,10 @@ func (c *Client) CheckTarget(ctx context.Context, project, environment string) (
 
 // TestTokenIssuer tests an issuer as a version would use it, and a token of it unless that is "".
 func (c *Client) TestTokenIssuer(
-	ctx context.Context, project, version string, pair TokenPair, token string,
+	ctx context.Context, project, version string, pair contract.TokenIssuer, token string,
 ) (Diagnosis, error) {
 	in := struct {
-		TokenPair
+		contract.TokenIssuer
 
 		Token string `json:"token,omitempty"`
 	}{pair, token}

@@ -69,11 +69,11 @@ type Version struct {
 
 // Auth is who may call a version.
 type Auth struct {
-	Mode    string   `json:"mode"`
-	Methods []string `json:"methods"`
-	Keyless string   `json:"keyless"`
-	JWT     *JWT     `json:"jwt,omitempty"`
-	Opaque  *Opaque  `json:"opaque,omitempty"`
+	Mode    string        `json:"mode"`
+	Methods []string      `json:"methods"`
+	Keyless string        `json:"keyless"`
+	JWT     *contract.JWT `json:"jwt,omitempty"`
+	Opaque  *Opaque       `json:"opaque,omitempty"`
 }
 
 // Opaque is an introspection endpoint (RFC 7662) of the method opaque.
@@ -87,21 +87,6 @@ type Opaque struct {
 	Audience     string  `json:"aud,omitempty"`           // an aud that responses must have
 }
 
-// JWT has the issuers whose tokens the method jwt accepts. A token must match issuer and
-// audience of one pair.
-type JWT struct {
-	AllowedPairs []TokenPair `json:"allowed_pairs"`
-}
-
-// TokenPair is an issuer and the audience of its tokens. An empty JWKSURL means the one
-// in the issuer's discovery document, an empty Tenant the project's own.
-type TokenPair struct {
-	Issuer   string `json:"iss"`
-	Audience string `json:"aud"`
-	JWKSURL  string `json:"jwks_url,omitempty"`
-	Tenant   string `json:"tenant,omitempty"` // name
-}
-
 // Environment is an environment of a version. URL is empty in the response to a change.
 type Environment struct {
 	ID     string `json:"id"`
@@ -113,11 +98,11 @@ type Environment struct {
 
 // AuthChange changes a version's access; nil leaves a field as it is.
 type AuthChange struct {
-	Mode    *string   `json:"mode,omitempty"`
-	Methods *[]string `json:"methods,omitempty"`
-	Keyless *string   `json:"keyless,omitempty"`
-	JWT     *JWT      `json:"jwt,omitempty"`
-	Opaque  *Opaque   `json:"opaque,omitempty"`
+	Mode    *string       `json:"mode,omitempty"`
+	Methods *[]string     `json:"methods,omitempty"`
+	Keyless *string       `json:"keyless,omitempty"`
+	JWT     *contract.JWT `json:"jwt,omitempty"`
+	Opaque  *Opaque       `json:"opaque,omitempty"`
 }
 
 // Projects iterates over all projects that the token may see, page by page. It ends

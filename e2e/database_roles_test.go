@@ -123,8 +123,8 @@ func TestDatabaseRoles(t *testing.T) {
 		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
 			Mode:    "authenticate",
 			Methods: []string{"api_key", "jwt"},
-			JWT: &client.JWT{
-				AllowedPairs: []client.TokenPair{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+			JWT: &contract.JWT{
+				AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
 			},
 		},
 		Login: &client.NewLogin{Providers: []client.NewProvider{{Type: "github", ProviderChange: client.ProviderChange{

@@ -46,18 +46,20 @@ func (p *Prefixes) Scan(value any) error {
 }
 
 // TokenIssuers is a column: whose tokens a version takes.
-type TokenIssuers []TokenIssuer
+type TokenIssuers []contract.TokenIssuer
 
 // Value implements driver.Valuer.
 func (i TokenIssuers) Value() (driver.Value, error) {
 	if len(i) == 0 {
 		return "[]", nil
 	}
-	return document([]TokenIssuer(i))
+	return document([]contract.TokenIssuer(i))
 }
 
 // Scan implements sql.Scanner.
-func (i *TokenIssuers) Scan(value any) error { return readDocument(value, (*[]TokenIssuer)(i)) }
+func (i *TokenIssuers) Scan(value any) error {
+	return readDocument(value, (*[]contract.TokenIssuer)(i))
+}
 
 // Value implements driver.Valuer.
 func (i Introspection) Value() (driver.Value, error) { return document(i) }

@@ -52,14 +52,6 @@ type Version struct {
 	UpdatedAt time.Time
 }
 
-// TokenIssuer is a pair of issuer and audience whose tokens a version takes.
-type TokenIssuer struct {
-	Issuer   string `json:"iss"`
-	Audience string `json:"aud"`
-	JWKSURL  string `json:"jwks_url,omitempty"`
-	Tenant   string `json:"tenant,omitempty"`
-}
-
 // Introspection is a column: the introspection endpoint that checks opaque tokens of
 // a version.
 type Introspection struct {

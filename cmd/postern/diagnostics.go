@@ -71,7 +71,7 @@ The exit status is 1 if the test fails.`,
 			}
 			return testVersion(t, c, args, func(ctx context.Context, api caller, v client.Version) (client.Diagnosis,
 				error) {
-				return api.TestTokenIssuer(ctx, args[0], v.ID, client.TokenPair(pair), token)
+				return api.TestTokenIssuer(ctx, args[0], v.ID, pair, token)
 			})
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"postern/client"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -54,17 +55,17 @@ func opaqueLine(o client.Opaque) string {
 }
 
 // tokenIssuers parses --token-issuer; it returns nil without it.
-func tokenIssuers(lines []string) (*client.JWT, error) {
+func tokenIssuers(lines []string) (*contract.JWT, error) {
 	if lines == nil {
 		return nil, nil
 	}
-	out := &client.JWT{}
+	out := &contract.JWT{}
 	for _, line := range lines {
 		pair, err := snapshot.ParseTokenIssuer(line)
 		if err != nil {
 			return nil, usageError{"--token-issuer: " + err.Error()}
 		}
-		out.AllowedPairs = append(out.AllowedPairs, client.TokenPair(pair))
+		out.AllowedPairs = append(out.AllowedPairs, pair)
 	}
 	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
-	"postern/core/snapshot"
 	"postern/platform/fault"
 )
 
@@ -235,7 +234,7 @@ func accessOf(a client.Auth) string {
 	}
 	if a.JWT != nil {
 		for _, pair := range a.JWT.AllowedPairs {
-			text += "; tokens of " + snapshot.TokenIssuer(pair).Line()
+			text += "; tokens of " + pair.Line()
 		}
 	}
 	if a.Opaque != nil {

@@ -3,20 +3,12 @@ package snapshot
 import (
 	"errors"
 	"strings"
+
+	"postern/core/contract"
 )
 
-// Line returns the form that people type: issuer and audience, and after them jwks=
-// and tenant= if the pair has them. No part may contain a blank.
-func (t TokenIssuer) Line() string {
-	line := t.Issuer + " " + t.Audience
-	if t.JWKSURL != "" {
-		line += " jwks=" + t.JWKSURL
-	}
-	if t.Tenant != "" {
-		line += " tenant=" + t.Tenant
-	}
-	return line
-}
+// TokenIssuer is an issuer whose tokens a version accepts.
+type TokenIssuer = contract.TokenIssuer
 
 // ParseTokenIssuer parses the form that Line returns. It does not validate the parts.
 func ParseTokenIssuer(line string) (TokenIssuer, error) {

@@ -51,15 +51,6 @@ type Access struct {
 	IP      IPRules
 }
 
-// TokenIssuer is a pair of issuer and audience. A JSON Web Token is accepted if it
-// matches both.
-type TokenIssuer struct {
-	Issuer   string // iss, compared byte by byte; an http or https URL
-	Audience string // must be among the token's aud
-	JWKSURL  string // of the issuer's keys; "": from its discovery document
-	Tenant   string // name of the tenant that its callers belong to; "": the project's own
-}
-
 // IPRules are a contract.IPRules, compiled. Deny takes precedence.
 type IPRules struct {
 	Allow []netip.Prefix `json:"allow"` // empty: from anywhere

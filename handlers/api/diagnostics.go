@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/diagnosis"
-	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/platform/secrets"
 )
@@ -70,21 +70,12 @@ func (h *Handler) checkTarget(ctx context.Context, in *EnvironmentRef) (*body[di
 func (h *Handler) testTokenIssuer(ctx context.Context, in *struct {
 	VersionRef
 	Body struct {
-		Issuer   string `json:"iss,omitempty" doc:"As in allowed_pairs" example:"https://accounts.example.com"`
-		Audience string `json:"aud,omitempty" example:"https://api.example.com"`
-		JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"Default: from the issuer's discovery document"`
-		Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant; default: the project's own"`
-		Token    string `json:"token,omitempty" doc:"A token to judge as the gateway does. It is not kept"`
+		contract.TokenIssuer
+		Token string `json:"token,omitempty" doc:"A token to judge as the gateway does. It is not kept"`
 	}
 }) (*body[diagnosisOutput], error) {
-	pair := snapshot.TokenIssuer{
-		Issuer:   in.Body.Issuer,
-		Audience: in.Body.Audience,
-		JWKSURL:  in.Body.JWKSURL,
-		Tenant:   in.Body.Tenant,
-	}
 	return showDiagnosis(h.Diagnostics.Issuer(
-		ctx, web.Principal(ctx), in.Project, in.Version, pair, secrets.Given(in.Body.Token),
+		ctx, web.Principal(ctx), in.Project, in.Version, in.Body.TokenIssuer, secrets.Given(in.Body.Token),
 	))
 }
 

@@ -50,43 +50,24 @@ type versionOutput struct {
 }
 
 type requestsAuthOutput struct {
-	Mode    string   `json:"mode"`
-	Methods []string `json:"methods"`
-	Keyless string   `json:"keyless"`
-	JWT     *jwtBody `json:"jwt,omitempty"`
+	Mode    string        `json:"mode"`
+	Methods []string      `json:"methods"`
+	Keyless string        `json:"keyless"`
+	JWT     *contract.JWT `json:"jwt,omitempty"`
 
 	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
 }
 
-// jwtBody lists the issuers and audiences that the method jwt accepts.
-type jwtBody struct {
-	AllowedPairs []tokenPair `json:"allowed_pairs,omitempty" doc:"A token must match iss and aud of one pair"`
+// readIssuers returns the issuers of a body, none but not nil if it has none.
+func readIssuers(b contract.JWT) []snapshot.TokenIssuer {
+	return append([]snapshot.TokenIssuer{}, b.AllowedPairs...)
 }
 
-type tokenPair struct {
-	Issuer   string `json:"iss,omitempty" doc:"https URL of the issuer, exactly as in its tokens" example:"https://accounts.example.com"`
-	Audience string `json:"aud,omitempty" doc:"Required in the token's aud" example:"https://api.example.com"`
-	JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"Default: from the issuer's discovery document"`
-	Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant; default: the project's own"`
-}
-
-func (b *jwtBody) rule() []snapshot.TokenIssuer {
-	out := []snapshot.TokenIssuer{}
-	for _, pair := range b.AllowedPairs {
-		out = append(out, snapshot.TokenIssuer(pair))
-	}
-	return out
-}
-
-func showIssuers(issuers []snapshot.TokenIssuer) *jwtBody {
+func showIssuers(issuers []snapshot.TokenIssuer) *contract.JWT {
 	if len(issuers) == 0 {
 		return nil
 	}
-	out := &jwtBody{}
-	for _, one := range issuers {
-		out.AllowedPairs = append(out.AllowedPairs, tokenPair(one))
-	}
-	return out
+	return &contract.JWT{AllowedPairs: issuers}
 }
 
 type environmentOutput struct {
@@ -210,11 +191,11 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	Body    struct {
 		Name         *string `json:"name,omitempty" doc:"New name, which changes the addresses of its environments at once" example:"1.1.0"`
 		RequestsAuth struct {
-			Mode    *string     `json:"mode,omitempty" minLength:"1"`
-			Methods *[]string   `json:"methods,omitempty"`
-			Keyless *string     `json:"keyless,omitempty" minLength:"1"`
-			JWT     *jwtBody    `json:"jwt,omitempty"`
-			Opaque  *opaqueBody `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
+			Mode    *string       `json:"mode,omitempty" minLength:"1"`
+			Methods *[]string     `json:"methods,omitempty"`
+			Keyless *string       `json:"keyless,omitempty" minLength:"1"`
+			JWT     *contract.JWT `json:"jwt,omitempty"`
+			Opaque  *opaqueBody   `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
 		} `json:"requests_auth,omitempty"`
 		IP struct {
 			Allow *[]string `json:"allow,omitempty" doc:"Replaces the allowed ranges; []: any"`
@@ -233,7 +214,7 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 		IPDeny:  in.Body.IP.Deny,
 	}
 	if auth.JWT != nil {
-		issuers := auth.JWT.rule()
+		issuers := readIssuers(*auth.JWT)
 		change.Issuers = &issuers
 	}
 	v, err := h.Projects.UpdateAccess(

@@ -49,7 +49,7 @@ type requestsAuthInput struct {
 	Methods  []string       `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
 	Keyless  string         `json:"keyless,omitempty" minLength:"1" doc:"reject (default) or owner_fallback"`
 	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
-	JWT      *jwtBody       `json:"jwt,omitempty"`
+	JWT      *contract.JWT  `json:"jwt,omitempty"`
 	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
 }
 
@@ -240,7 +240,7 @@ func (in *createProxyInput) rule() projects.CreateInput {
 			Opaque:  auth.Opaque.rule(),
 		}
 		if auth.JWT != nil {
-			out.Auth.Issuers = auth.JWT.rule()
+			out.Auth.Issuers = readIssuers(*auth.JWT)
 		}
 		for _, t := range auth.KeyTypes {
 			out.KeyTypes = append(out.KeyTypes, projects.KeyType{

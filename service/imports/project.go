@@ -128,7 +128,7 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 		row.AuthMethods = append(row.AuthMethods, string(method))
 	}
 	for _, pair := range v.Access.Issuers {
-		row.TokenIssuers = append(row.TokenIssuers, models.TokenIssuer(pair))
+		row.TokenIssuers = append(row.TokenIssuers, pair)
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
 		row.Introspection = models.Introspection{

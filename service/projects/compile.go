@@ -187,7 +187,7 @@ func compileVersion(
 		Access: snapshot.Access{
 			Mode:    snapshot.Mode(v.AuthMode),
 			Keyless: snapshot.Keyless(v.Keyless),
-			Issuers: issuersOf(v.TokenIssuers),
+			Issuers: v.TokenIssuers,
 			Opaque:  introspectionOf(v),
 			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},

@@ -114,7 +114,7 @@ func (s *Service) insertVersion(
 		AuthMode:     plan.Auth.Mode,
 		AuthMethods:  plan.Auth.Methods,
 		Keyless:      plan.Auth.Keyless,
-		TokenIssuers: issuerRows(plan.Auth.Issuers),
+		TokenIssuers: plan.Auth.Issuers,
 		Rules:        contract.Rules{ReadWriteScopes: plan.readWriteScopes()},
 		CreatedAt:    now,
 		UpdatedAt:    now,

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"postern/core/snapshot"
-	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
 )
@@ -52,10 +51,10 @@ func (s *Service) checkIssuerAddresses(
 
 // newIssuers returns want with the pairs in have blanked, so that an issuer whose name
 // does not resolve at the moment does not block other changes.
-func newIssuers(have []models.TokenIssuer, want []snapshot.TokenIssuer) []snapshot.TokenIssuer {
+func newIssuers(have, want []snapshot.TokenIssuer) []snapshot.TokenIssuer {
 	out := slices.Clone(want)
 	for i, pair := range want {
-		if slices.Contains(have, models.TokenIssuer(pair)) {
+		if slices.Contains(have, pair) {
 			out[i] = snapshot.TokenIssuer{}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"postern/core/snapshot"
-	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
 )
@@ -131,21 +130,4 @@ func isAudience(s string) bool {
 		}
 	}
 	return true
-}
-
-// issuerRows converts issuers for a version's row, and issuersOf back.
-func issuerRows(pairs []snapshot.TokenIssuer) []models.TokenIssuer {
-	out := []models.TokenIssuer{}
-	for _, pair := range pairs {
-		out = append(out, models.TokenIssuer(pair))
-	}
-	return out
-}
-
-func issuersOf(rows []models.TokenIssuer) []snapshot.TokenIssuer {
-	var out []snapshot.TokenIssuer
-	for _, row := range rows {
-		out = append(out, snapshot.TokenIssuer(row))
-	}
-	return out
 }

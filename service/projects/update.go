@@ -77,7 +77,7 @@ func (s *Service) UpdateAccess(
 			return err
 		}
 		version.AuthMode, version.AuthMethods, version.Keyless = auth.Mode, auth.Methods, auth.Keyless
-		version.TokenIssuers, version.UpdatedAt = issuerRows(auth.Issuers), now
+		version.TokenIssuers, version.UpdatedAt = auth.Issuers, now
 		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (in AccessChange) over(version models.Version) AuthInput {
 		Mode:    version.AuthMode,
 		Methods: slices.Clone(version.AuthMethods),
 		Keyless: version.Keyless,
-		Issuers: issuersOf(version.TokenIssuers),
+		Issuers: version.TokenIssuers,
 		Opaque:  keptIntrospection(version),
 	}
 	if in.Mode != nil && *in.Mode != auth.Mode {

@@ -181,7 +181,7 @@ func viewVersion(project string, v models.Version, environments []models.Environ
 		Transforms:  snapshot.TransformsOf(v.Transforms),
 		Validation:  v.OpenAPISettings.Validation,
 		Publication: v.OpenAPISettings.Publication,
-		Issuers:     issuersOf(v.TokenIssuers),
+		Issuers:     v.TokenIssuers,
 		ETag:        access.ETag(v.UpdatedAt),
 	}
 	if v.Introspection.Endpoint != "" {

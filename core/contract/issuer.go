@@ -1,0 +1,27 @@
+package contract
+
+// JWT has the issuers and audiences that the method jwt accepts.
+type JWT struct {
+	AllowedPairs []TokenIssuer `json:"allowed_pairs,omitempty" doc:"A token must match iss and aud of one pair"`
+}
+
+// TokenIssuer is a pair of issuer and audience. A JSON Web Token is accepted if it matches both.
+type TokenIssuer struct {
+	Issuer   string `json:"iss,omitempty" doc:"https URL of the issuer, exactly as in its tokens" example:"https://accounts.example.com"`
+	Audience string `json:"aud,omitempty" doc:"Required in the token's aud" example:"https://api.example.com"`
+	JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"Default: from the issuer's discovery document"`
+	Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant; default: the project's own"`
+}
+
+// Line returns the form that people type: issuer and audience, and after them jwks= and tenant= if the pair has them.
+// No part may contain a blank.
+func (t TokenIssuer) Line() string {
+	line := t.Issuer + " " + t.Audience
+	if t.JWKSURL != "" {
+		line += " jwks=" + t.JWKSURL
+	}
+	if t.Tenant != "" {
+		line += " tenant=" + t.Tenant
+	}
+	return line
+}
