@@ -36,12 +36,14 @@ func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func fullIntrospection() snapshot.Introspection {
 	return snapshot.Introspection{
-		Endpoint:  "https://in.example/introspect",
-		Method:    snapshot.SecretPost,
-		ClientID:  "in-client",
+		Introspection: contract.Introspection{
+			Endpoint: "https://in.example/introspect",
+			Method:   snapshot.SecretPost,
+			ClientID: "in-client",
+			Issuer:   "https://in.example",
+			Audience: "in-audience",
+		},
 		HasSecret: true,
-		Issuer:    "https://in.example",
-		Audience:  "in-audience",
 	}
 }
 

@@ -92,20 +92,11 @@ type versionDoc struct {
 const openAPIImported = "imported"
 
 type accessDoc struct {
-	Mode    snapshot.Mode     `json:"mode"`
-	Methods []snapshot.Method `json:"methods"`
-	Keyless snapshot.Keyless  `json:"keyless"`
-	JWT     jwtDoc            `json:"jwt"`
-	Opaque  *opaqueDoc        `json:"opaque"`
-}
-
-type opaqueDoc struct {
-	Endpoint  string                       `json:"endpoint"`
-	Method    snapshot.IntrospectionMethod `json:"method"`
-	ClientID  *string                      `json:"client_id"`
-	HasSecret bool                         `json:"has_secret"`
-	Issuer    *string                      `json:"iss"`
-	Audience  *string                      `json:"aud"`
+	Mode    snapshot.Mode           `json:"mode"`
+	Methods []snapshot.Method       `json:"methods"`
+	Keyless snapshot.Keyless        `json:"keyless"`
+	JWT     jwtDoc                  `json:"jwt"`
+	Opaque  *snapshot.Introspection `json:"opaque"`
 }
 
 type jwtDoc struct {
@@ -199,14 +190,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 		doc.OpenAPI = openAPIImported
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
-		doc.RequestsAuth.Opaque = &opaqueDoc{
-			Endpoint:  one.Endpoint,
-			Method:    one.Method,
-			ClientID:  optional(one.ClientID),
-			HasSecret: one.HasSecret,
-			Issuer:    optional(one.Issuer),
-			Audience:  optional(one.Audience),
-		}
+		doc.RequestsAuth.Opaque = &one
 	}
 	for i := range v.Environments {
 		e := &v.Environments[i]

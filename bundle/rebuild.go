@@ -236,11 +236,8 @@ func (d versionDoc) version() snapshot.Version {
 	if pairs := auth.JWT.AllowedPairs; len(pairs) > 0 {
 		v.Access.Issuers = pairs
 	}
-	if one := auth.Opaque; one != nil {
-		v.Access.Opaque = snapshot.Introspection{
-			Endpoint: one.Endpoint, Method: one.Method, ClientID: valueOf(one.ClientID), HasSecret: one.HasSecret,
-			Issuer: valueOf(one.Issuer), Audience: valueOf(one.Audience),
-		}
+	if auth.Opaque != nil {
+		v.Access.Opaque = *auth.Opaque
 	}
 	for _, e := range d.Environments {
 		one := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts}

@@ -55,11 +55,11 @@ func (c *Client) TestTokenIssuer(
 
 // TestIntrospection tests an introspection endpoint, nil for the version's own, and a token with it unless that is "".
 func (c *Client) TestIntrospection(
-	ctx context.Context, project, version string, at *Opaque, token string,
+	ctx context.Context, project, version string, at *contract.NewIntrospection, token string,
 ) (Diagnosis, error) {
 	in := struct {
-		Opaque *Opaque `json:"opaque,omitempty"`
-		Token  string  `json:"token,omitempty"`
+		Opaque *contract.NewIntrospection `json:"opaque,omitempty"`
+		Token  string                     `json:"token,omitempty"`
 	}{at, token}
 	return call[Diagnosis](
 		ctx, c, http.MethodPost, in, "api", "v1", "projects", project, "versions", version, "introspection", "test",

@@ -69,22 +69,11 @@ type Version struct {
 
 // Auth is who may call a version.
 type Auth struct {
-	Mode    string        `json:"mode"`
-	Methods []string      `json:"methods"`
-	Keyless string        `json:"keyless"`
-	JWT     *contract.JWT `json:"jwt,omitempty"`
-	Opaque  *Opaque       `json:"opaque,omitempty"`
-}
-
-// Opaque is an introspection endpoint (RFC 7662) of the method opaque.
-type Opaque struct {
-	Endpoint     string  `json:"endpoint"`
-	Method       string  `json:"method,omitempty"` // client_secret_basic or client_secret_post
-	ClientID     string  `json:"client_id,omitempty"`
-	ClientSecret *string `json:"client_secret,omitempty"` // never in a response; nil leaves it as it is
-	HasSecret    bool    `json:"has_secret,omitempty"`    // in responses only
-	Issuer       string  `json:"iss,omitempty"`           // the iss that responses must have
-	Audience     string  `json:"aud,omitempty"`           // an aud that responses must have
+	Mode    string                       `json:"mode"`
+	Methods []string                     `json:"methods"`
+	Keyless string                       `json:"keyless"`
+	JWT     *contract.JWT                `json:"jwt,omitempty"`
+	Opaque  *contract.SavedIntrospection `json:"opaque,omitempty"`
 }
 
 // Environment is an environment of a version. URL is empty in the response to a change.
@@ -98,11 +87,11 @@ type Environment struct {
 
 // AuthChange changes a version's access; nil leaves a field as it is.
 type AuthChange struct {
-	Mode    *string       `json:"mode,omitempty"`
-	Methods *[]string     `json:"methods,omitempty"`
-	Keyless *string       `json:"keyless,omitempty"`
-	JWT     *contract.JWT `json:"jwt,omitempty"`
-	Opaque  *Opaque       `json:"opaque,omitempty"`
+	Mode    *string                    `json:"mode,omitempty"`
+	Methods *[]string                  `json:"methods,omitempty"`
+	Keyless *string                    `json:"keyless,omitempty"`
+	JWT     *contract.JWT              `json:"jwt,omitempty"`
+	Opaque  *contract.NewIntrospection `json:"opaque,omitempty"`
 }
 
 // Projects iterates over all projects that the token may see, page by page. It ends

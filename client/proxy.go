@@ -36,12 +36,12 @@ type NewEnvironment struct {
 
 // NewAuth says which callers may use the proxy.
 type NewAuth struct {
-	Mode     string        `json:"mode,omitempty"` // passthrough or authenticate
-	Methods  []string      `json:"methods,omitempty"`
-	Keyless  string        `json:"keyless,omitempty"` // reject or owner_fallback
-	KeyTypes []NewKeyType  `json:"key_types,omitempty"`
-	JWT      *contract.JWT `json:"jwt,omitempty"`
-	Opaque   *Opaque       `json:"opaque,omitempty"`
+	Mode     string                     `json:"mode,omitempty"` // passthrough or authenticate
+	Methods  []string                   `json:"methods,omitempty"`
+	Keyless  string                     `json:"keyless,omitempty"` // reject or owner_fallback
+	KeyTypes []NewKeyType               `json:"key_types,omitempty"`
+	JWT      *contract.JWT              `json:"jwt,omitempty"`
+	Opaque   *contract.NewIntrospection `json:"opaque,omitempty"`
 }
 
 // NewKeyType is a key type in addition to the built-in ones.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
@@ -90,11 +91,11 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
 			Mode:    "authenticate",
 			Methods: []string{"api_key", "jwt", "opaque"},
-			Opaque: &client.Opaque{
-				Endpoint:     endpoint.URL,
-				Method:       "client_secret_basic",
-				ClientID:     "postern",
-				ClientSecret: new("introspect"),
+			Opaque: &contract.NewIntrospection{
+				Introspection: contract.Introspection{
+					Endpoint: endpoint.URL, Method: "client_secret_basic", ClientID: "postern",
+				},
+				ClientSecret: new(contract.Secret("introspect")),
 			},
 		},
 		Login: &client.NewLogin{Providers: []client.NewProvider{github("", "service", "service")}},

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
@@ -40,8 +41,9 @@ func asking(methods ...snapshot.Method) rigOption {
 		withTokens(snapshot.Authenticate, methods...)(r, o)
 		o.Asker = issuers{}
 		r.project.Versions[0].Access.Opaque = snapshot.Introspection{
-			Endpoint: "https://accounts.example/introspect",
-			Method:   snapshot.SecretBasic,
+			Introspection: contract.Introspection{
+				Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic,
+			},
 		}
 	}
 }

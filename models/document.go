@@ -61,15 +61,6 @@ func (i *TokenIssuers) Scan(value any) error {
 	return readDocument(value, (*[]contract.TokenIssuer)(i))
 }
 
-// Value implements driver.Valuer.
-func (i Introspection) Value() (driver.Value, error) { return document(i) }
-
-// Scan implements sql.Scanner.
-func (i *Introspection) Scan(value any) error {
-	type plain Introspection
-	return readDocument(value, (*plain)(i))
-}
-
 func document(value any) (driver.Value, error) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -38,7 +38,7 @@ type Version struct {
 	Keyless      string
 	TokenIssuers TokenIssuers
 
-	Introspection       Introspection // of opaque tokens; without an endpoint: none
+	Introspection       contract.Introspection `gorm:"serializer:json"` // of opaque tokens; without an endpoint: none
 	IntrospectionSecret secrets.Sealed
 
 	IPAllow    Prefixes // empty: from anywhere
@@ -50,16 +50,6 @@ type Version struct {
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
-}
-
-// Introspection is a column: the introspection endpoint that checks opaque tokens of
-// a version.
-type Introspection struct {
-	Endpoint string `json:"endpoint,omitempty"`
-	Method   string `json:"method,omitempty"`
-	ClientID string `json:"client_id,omitempty"`
-	Issuer   string `json:"iss,omitempty"`
-	Audience string `json:"aud,omitempty"`
 }
 
 // Environment is a row of environments.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -19,8 +20,14 @@ func opaqueInput(methods ...snapshot.Method) bundle.Input {
 	in.Project.Versions[0].Access = snapshot.Access{
 		Mode: snapshot.Authenticate, Methods: append(methods, snapshot.Opaque), Keyless: snapshot.Reject,
 		Opaque: snapshot.Introspection{
-			Endpoint: "https://id.example/introspect", Method: snapshot.SecretPost, ClientID: "shop", HasSecret: true,
-			Issuer: "https://id.example", Audience: "https://api.example",
+			Introspection: contract.Introspection{
+				Endpoint: "https://id.example/introspect",
+				Method:   snapshot.SecretPost,
+				ClientID: "shop",
+				Issuer:   "https://id.example",
+				Audience: "https://api.example",
+			},
+			HasSecret: true,
 		},
 	}
 	return in

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -68,7 +69,11 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 		Mode:    snapshot.Authenticate,
 		Methods: []snapshot.Method{snapshot.Opaque},
 		Keyless: snapshot.Reject,
-		Opaque:  snapshot.Introspection{Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic},
+		Opaque: snapshot.Introspection{
+			Introspection: contract.Introspection{
+				Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic,
+			},
+		},
 	}
 	p.Versions = append(p.Versions, opaque)
 	p.API = snapshot.API{Audience: "https://api.example", Scopes: []snapshot.APIScope{{Name: "orders:read"}}}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"postern/client"
 	"postern/core/contract"
 	"postern/core/snapshot"
 )
@@ -17,7 +16,7 @@ const (
 
 // introspection parses --introspection and --introspection-secret-file; it returns nil
 // without them.
-func introspection(t terminal, line, secretFile string) (*client.Opaque, error) {
+func introspection(t terminal, line, secretFile string) (*contract.NewIntrospection, error) {
 	if line == "" {
 		if secretFile != "" {
 			return nil, usageError{"--introspection-secret-file needs --introspection"}
@@ -28,30 +27,13 @@ func introspection(t terminal, line, secretFile string) (*client.Opaque, error) 
 	if err != nil {
 		return nil, usageError{"--introspection: " + err.Error()}
 	}
-	out := &client.Opaque{
-		Endpoint: read.Endpoint,
-		Method:   string(read.Method),
-		ClientID: read.ClientID,
-		Issuer:   read.Issuer,
-		Audience: read.Audience,
-	}
+	out := &contract.NewIntrospection{Introspection: read.Introspection}
 	if secretFile == "" {
 		return out, nil
 	}
 	secret, err := readSecret(t, secretFile)
-	out.ClientSecret = &secret
+	out.ClientSecret = new(contract.Secret(secret))
 	return out, err
-}
-
-// opaqueLine formats an introspection endpoint.
-func opaqueLine(o client.Opaque) string {
-	return snapshot.Introspection{
-		Endpoint: o.Endpoint,
-		Method:   snapshot.IntrospectionMethod(o.Method),
-		ClientID: o.ClientID,
-		Issuer:   o.Issuer,
-		Audience: o.Audience,
-	}.Line()
 }
 
 // tokenIssuers parses --token-issuer; it returns nil without it.

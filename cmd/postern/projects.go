@@ -238,7 +238,7 @@ func accessOf(a client.Auth) string {
 		}
 	}
 	if a.Opaque != nil {
-		text += "; opaque tokens by " + opaqueLine(*a.Opaque)
+		text += "; opaque tokens by " + a.Opaque.Line()
 	}
 	if a.Keyless != "" {
 		text += "; calls without a key: " + a.Keyless

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/models"
@@ -38,7 +39,9 @@ const opaqueClient, opaqueSecret = "shop:api", "a b/+:%$'\"=&~é"
 // opaque tokens go with other credentials.
 func opaqueProject(up *upstream, e *endpoint, pair snapshot.TokenIssuer) (*snapshot.Project, map[string]sample.Plain) {
 	at := func(path string, method snapshot.IntrospectionMethod, secret bool) snapshot.Introspection {
-		one := snapshot.Introspection{Endpoint: e.URL + path, Method: method, HasSecret: secret}
+		one := snapshot.Introspection{
+			Introspection: contract.Introspection{Endpoint: e.URL + path, Method: method}, HasSecret: secret,
+		}
 		if secret {
 			one.ClientID = opaqueClient
 		}
@@ -103,8 +106,8 @@ func askerOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gat
 				ID: v.ID, ProjectID: made.Project.ID, Name: v.Name, AuthMode: string(v.Access.Mode),
 				AuthMethods: []string{},
 				Keyless:     string(v.Access.Keyless), CreatedAt: time.Now(), UpdatedAt: time.Now(),
-				Introspection: models.Introspection{
-					Endpoint: v.Access.Opaque.Endpoint, Method: string(v.Access.Opaque.Method),
+				Introspection: contract.Introspection{
+					Endpoint: v.Access.Opaque.Endpoint, Method: v.Access.Opaque.Method,
 					ClientID: v.Access.Opaque.ClientID, Issuer: v.Access.Opaque.Issuer,
 					Audience: v.Access.Opaque.Audience,
 				},

@@ -82,12 +82,13 @@ func (h *Handler) testTokenIssuer(ctx context.Context, in *struct {
 func (h *Handler) testIntrospection(ctx context.Context, in *struct {
 	VersionRef
 	Body struct {
-		Opaque *opaqueBody `json:"opaque,omitempty" doc:"Default: the version's own endpoint"`
-		Token  string      `json:"token,omitempty" doc:"A token to judge. It is not kept. Default: one never issued"`
+		Opaque *contract.NewIntrospection `json:"opaque,omitempty" doc:"Default: the version's own endpoint"`
+		Token  string                     `json:"token,omitempty" doc:"A token to judge. It is not kept. Default: one never issued"`
 	}
 }) (*body[diagnosisOutput], error) {
 	return showDiagnosis(h.Diagnostics.Introspection(
-		ctx, web.Principal(ctx), in.Project, in.Version, in.Body.Opaque.rule(), secrets.Given(in.Body.Token),
+		ctx, web.Principal(ctx), in.Project, in.Version, readIntrospection(in.Body.Opaque),
+		secrets.Given(in.Body.Token),
 	))
 }
 

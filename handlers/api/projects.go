@@ -55,7 +55,7 @@ type requestsAuthOutput struct {
 	Keyless string        `json:"keyless"`
 	JWT     *contract.JWT `json:"jwt,omitempty"`
 
-	Opaque *opaqueOutput `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
+	Opaque *contract.SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
 }
 
 // readIssuers returns the issuers of a body, none but not nil if it has none.
@@ -122,7 +122,7 @@ func (h *Handler) showVersion(v projects.Version) versionOutput {
 			Methods: v.Methods,
 			Keyless: v.Keyless,
 			JWT:     showIssuers(v.Issuers),
-			Opaque:  showOpaque(v.Opaque),
+			Opaque:  v.Opaque,
 		},
 	}
 	for _, e := range v.Environments {
@@ -191,11 +191,11 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 	Body    struct {
 		Name         *string `json:"name,omitempty" doc:"New name, which changes the addresses of its environments at once" example:"1.1.0"`
 		RequestsAuth struct {
-			Mode    *string       `json:"mode,omitempty" minLength:"1"`
-			Methods *[]string     `json:"methods,omitempty"`
-			Keyless *string       `json:"keyless,omitempty" minLength:"1"`
-			JWT     *contract.JWT `json:"jwt,omitempty"`
-			Opaque  *opaqueBody   `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
+			Mode    *string                    `json:"mode,omitempty" minLength:"1"`
+			Methods *[]string                  `json:"methods,omitempty"`
+			Keyless *string                    `json:"keyless,omitempty" minLength:"1"`
+			JWT     *contract.JWT              `json:"jwt,omitempty"`
+			Opaque  *contract.NewIntrospection `json:"opaque,omitempty" doc:"Replaces the introspection endpoint"`
 		} `json:"requests_auth,omitempty"`
 		IP struct {
 			Allow *[]string `json:"allow,omitempty" doc:"Replaces the allowed ranges; []: any"`
@@ -209,7 +209,7 @@ func (h *Handler) updateVersion(ctx context.Context, in *struct {
 		Mode:    auth.Mode,
 		Methods: auth.Methods,
 		Keyless: auth.Keyless,
-		Opaque:  auth.Opaque.rule(),
+		Opaque:  readIntrospection(auth.Opaque),
 		IPAllow: in.Body.IP.Allow,
 		IPDeny:  in.Body.IP.Deny,
 	}

@@ -45,12 +45,12 @@ type environmentInput struct {
 }
 
 type requestsAuthInput struct {
-	Mode     string         `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
-	Methods  []string       `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
-	Keyless  string         `json:"keyless,omitempty" minLength:"1" doc:"reject (default) or owner_fallback"`
-	KeyTypes []keyTypeInput `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
-	JWT      *contract.JWT  `json:"jwt,omitempty"`
-	Opaque   *opaqueBody    `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
+	Mode     string                     `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate; default: authenticate with login, else passthrough"`
+	Methods  []string                   `json:"methods,omitempty" doc:"Default: [api_key]; with login [api_key, jwt], or [jwt] without requests_auth"`
+	Keyless  string                     `json:"keyless,omitempty" minLength:"1" doc:"reject (default) or owner_fallback"`
+	KeyTypes []keyTypeInput             `json:"key_types,omitempty" doc:"In addition to the built-in full and read-only"`
+	JWT      *contract.JWT              `json:"jwt,omitempty"`
+	Opaque   *contract.NewIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque"`
 }
 
 type loginInput struct {
@@ -237,7 +237,7 @@ func (in *createProxyInput) rule() projects.CreateInput {
 			Mode:    auth.Mode,
 			Methods: auth.Methods,
 			Keyless: auth.Keyless,
-			Opaque:  auth.Opaque.rule(),
+			Opaque:  readIntrospection(auth.Opaque),
 		}
 		if auth.JWT != nil {
 			out.Auth.Issuers = readIssuers(*auth.JWT)

@@ -173,14 +173,14 @@ var codeReaders = ascode.Readers{
 	Endpoint: func(form url.Values) (*ascode.Object, string) {
 		typed := postedIntrospection(form)
 		out := &ascode.Object{}
-		out.Set("endpoint", typed.endpoint)
-		setText(out, "method", typed.method)
-		setText(out, "client_id", typed.client)
+		out.Set("endpoint", typed.Endpoint)
+		setText(out, "method", string(typed.Method))
+		setText(out, "client_id", typed.ClientID)
 		if form.Get("introspection_secret") != "" {
 			out.Set("client_secret", ascode.Placeholder("introspection_secret"))
 		}
-		setText(out, "iss", typed.issuer)
-		setText(out, "aud", typed.audience)
+		setText(out, "iss", typed.Issuer)
+		setText(out, "aud", typed.Audience)
 		return out, typed.line()
 	},
 	Usage: func(query url.Values) (time.Time, []string) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/platform/secrets"
@@ -208,20 +209,21 @@ func issuerPairs(rows []snapshot.TokenIssuer) []projects.Pair {
 
 // introspectionForm has the fields of an introspection endpoint, as typed. Neither secret nor token is shown again.
 type introspectionForm struct {
-	endpoint, client, method, issuer, audience string
-
+	contract.Introspection
 	secret, token secrets.Secret
 }
 
 func postedIntrospection(form url.Values) introspectionForm {
 	return introspectionForm{
-		endpoint: strings.TrimSpace(form.Get("introspection")),
-		client:   strings.TrimSpace(form.Get("introspection_client")),
-		method:   form.Get("introspection_method"),
-		issuer:   strings.TrimSpace(form.Get("introspection_issuer")),
-		audience: strings.TrimSpace(form.Get("introspection_audience")),
-		secret:   secrets.Given(form.Get("introspection_secret")),
-		token:    secrets.Given(form.Get("introspection_secret_token")),
+		Introspection: contract.Introspection{
+			Endpoint: strings.TrimSpace(form.Get("introspection")),
+			Method:   contract.IntrospectionMethod(form.Get("introspection_method")),
+			ClientID: strings.TrimSpace(form.Get("introspection_client")),
+			Issuer:   strings.TrimSpace(form.Get("introspection_issuer")),
+			Audience: strings.TrimSpace(form.Get("introspection_audience")),
+		},
+		secret: secrets.Given(form.Get("introspection_secret")),
+		token:  secrets.Given(form.Get("introspection_secret_token")),
 	}
 }
 
@@ -229,13 +231,7 @@ func introspectionFormOf(of *snapshot.Introspection) introspectionForm {
 	if of == nil {
 		return introspectionForm{}
 	}
-	return introspectionForm{
-		endpoint: of.Endpoint,
-		client:   of.ClientID,
-		method:   string(of.Method),
-		issuer:   of.Issuer,
-		audience: of.Audience,
-	}
+	return introspectionForm{Introspection: of.Introspection}
 }
 
 func introspectionOf(of *snapshot.Introspection) projects.Introspection {
@@ -247,14 +243,8 @@ func introspectionOf(of *snapshot.Introspection) projects.Introspection {
 // input returns the endpoint. An empty secret keeps the stored one as long as there is a client that it belongs to: the
 // page never shows the secret, so the form cannot send it back.
 func (f introspectionForm) input() *rules.IntrospectionInput {
-	out := &rules.IntrospectionInput{
-		Endpoint: f.endpoint,
-		Method:   f.method,
-		ClientID: f.client,
-		Issuer:   f.issuer,
-		Audience: f.audience,
-	}
-	if f.secret != "" || f.client == "" {
+	out := &rules.IntrospectionInput{Introspection: f.Introspection}
+	if f.secret != "" || f.ClientID == "" {
 		out.ClientSecret = &f.secret
 	}
 	return out
@@ -262,36 +252,30 @@ func (f introspectionForm) input() *rules.IntrospectionInput {
 
 // mark shows the fields as typed, with the mistakes below the pointer.
 func (f introspectionForm) mark(m *projects.Introspection, wrong *formErrors, at string) {
-	m.Endpoint = wrong.value(at+"/endpoint", f.endpoint)
-	m.ClientID = wrong.value(at+"/client_id", f.client)
+	m.Endpoint = wrong.value(at+"/endpoint", f.Endpoint)
+	m.ClientID = wrong.value(at+"/client_id", f.ClientID)
 	m.Method.Error = wrong.take(at + "/method")
-	m.InForm = f.method == string(snapshot.SecretPost)
-	m.Issuer = wrong.value(at+"/iss", f.issuer)
-	m.Audience = wrong.value(at+"/aud", f.audience)
+	m.InForm = f.Method == snapshot.SecretPost
+	m.Issuer = wrong.value(at+"/iss", f.Issuer)
+	m.Audience = wrong.value(at+"/aud", f.Audience)
 	m.SecretError = wrong.take(at + "/client_secret")
 }
 
 // line formats the endpoint where two states of a form are compared.
 func (f introspectionForm) line() string {
-	if f.endpoint == "" {
+	if f.Endpoint == "" {
 		return ""
 	}
-	return snapshot.Introspection{
-		Endpoint: f.endpoint,
-		Method:   snapshot.IntrospectionMethod(f.method),
-		ClientID: f.client,
-		Issuer:   f.issuer,
-		Audience: f.audience,
-	}.Line()
+	return f.Line()
 }
 
 // pairs are the hidden fields that post the endpoint again, without the secret, which a page never holds.
 func (f introspectionForm) pairs() []projects.Pair {
 	return []projects.Pair{
-		{Name: "introspection", Value: f.endpoint},
-		{Name: "introspection_client", Value: f.client},
-		{Name: "introspection_method", Value: f.method},
-		{Name: "introspection_issuer", Value: f.issuer},
-		{Name: "introspection_audience", Value: f.audience},
+		{Name: "introspection", Value: f.Endpoint},
+		{Name: "introspection_client", Value: f.ClientID},
+		{Name: "introspection_method", Value: string(f.Method)},
+		{Name: "introspection_issuer", Value: f.Issuer},
+		{Name: "introspection_audience", Value: f.Audience},
 	}
 }

@@ -102,7 +102,7 @@ func (s *Service) Introspection(
 		URL:          row.Endpoint,
 		ClientID:     row.ClientID,
 		ClientSecret: secret,
-		InForm:       row.Method == string(snapshot.SecretPost),
+		InForm:       row.Method == snapshot.SecretPost,
 	}
 	return introspection.Inspect(ctx, s.Client, at, row, token.Reveal(), s.now()), nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/egress"
@@ -184,7 +185,11 @@ func withIntrospection(endpoint string) func(*made) {
 			Mode:    "authenticate",
 			Methods: []snapshot.Method{"opaque"},
 			Keyless: "reject",
-			Opaque:  snapshot.Introspection{Endpoint: endpoint, Method: snapshot.SecretPost, ClientID: "gateway"},
+			Opaque: snapshot.Introspection{
+				Introspection: contract.Introspection{
+					Endpoint: endpoint, Method: snapshot.SecretPost, ClientID: "gateway",
+				},
+			},
 		}
 	}
 }

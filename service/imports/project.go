@@ -108,16 +108,17 @@ func (w *work) writeVersions(context.Context) error {
 
 func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Version, err error) {
 	row = models.Version{
-		ProjectID:    w.row.ID,
-		Name:         v.Name,
-		AuthMode:     string(v.Access.Mode),
-		AuthMethods:  []string{},
-		Keyless:      string(v.Access.Keyless),
-		TokenIssuers: models.TokenIssuers{},
-		IPAllow:      v.Access.IP.Allow,
-		IPDeny:       v.Access.IP.Deny,
-		Rules:        v.Rules,
-		Transforms:   v.Transforms.Stated(),
+		ProjectID:     w.row.ID,
+		Name:          v.Name,
+		AuthMode:      string(v.Access.Mode),
+		AuthMethods:   []string{},
+		Keyless:       string(v.Access.Keyless),
+		TokenIssuers:  v.Access.Issuers,
+		IPAllow:       v.Access.IP.Allow,
+		IPDeny:        v.Access.IP.Deny,
+		Rules:         v.Rules,
+		Introspection: v.Access.Opaque.Introspection,
+		Transforms:    v.Transforms.Stated(),
 
 		OpenAPISettings: v.OpenAPISettings(),
 
@@ -126,18 +127,6 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 	}
 	for _, method := range v.Access.Methods {
 		row.AuthMethods = append(row.AuthMethods, string(method))
-	}
-	for _, pair := range v.Access.Issuers {
-		row.TokenIssuers = append(row.TokenIssuers, pair)
-	}
-	if one := v.Access.Opaque; one.Endpoint != "" {
-		row.Introspection = models.Introspection{
-			Endpoint: one.Endpoint,
-			Method:   string(one.Method),
-			ClientID: one.ClientID,
-			Issuer:   one.Issuer,
-			Audience: one.Audience,
-		}
 	}
 	if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
 		return row, err

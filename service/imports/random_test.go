@@ -228,11 +228,13 @@ func (m *maker) access() snapshot.Access {
 	}
 	if a.Allows(snapshot.Opaque) {
 		a.Opaque = snapshot.Introspection{
-			Endpoint:  "https://idp.example/introspect",
-			Method:    snapshot.SecretPost,
-			ClientID:  "gateway",
+			Introspection: contract.Introspection{
+				Endpoint: "https://idp.example/introspect",
+				Method:   snapshot.SecretPost,
+				ClientID: "gateway",
+				Audience: m.pick("", "api"),
+			},
 			HasSecret: m.maybe(),
-			Audience:  m.pick("", "api"),
 		}
 	}
 	return a

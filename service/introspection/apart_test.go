@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
 	"postern/service/login/providers"
@@ -104,7 +105,11 @@ func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 			t.Fatal(err)
 		}
 		methods := []string{"jwt", "opaque"}
-		change := projects.AccessChange{Methods: &methods, Opaque: &projects.IntrospectionInput{Endpoint: e.URL}}
+		change := projects.AccessChange{
+			Methods: &methods, Opaque: &projects.IntrospectionInput{
+				Introspection: contract.Introspection{Endpoint: e.URL},
+			},
+		}
 		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
 		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("an endpoint beside the provider: %v", err)

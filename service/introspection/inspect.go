@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/diagnosis"
-	"postern/models"
 	"postern/platform/egress"
 	"postern/service/login/tokencheck"
 )
@@ -23,7 +23,7 @@ const (
 // Inspect asks an introspection endpoint about a token, or without one about a token that was never issued, and reports
 // what it answers. row has the iss and aud that answers must have. The token is kept nowhere.
 func Inspect(
-	ctx context.Context, client *http.Client, at tokencheck.Endpoint, row models.Introspection, token string,
+	ctx context.Context, client *http.Client, at tokencheck.Endpoint, row contract.Introspection, token string,
 	now time.Time,
 ) diagnosis.Report {
 	var report diagnosis.Report

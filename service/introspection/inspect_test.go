@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/diagnosis"
-	"postern/models"
 	"postern/platform/egress"
 	"postern/service/introspection"
 	"postern/service/login/tokencheck"
@@ -29,7 +29,7 @@ func TestInspect(t *testing.T) {
 		does    func(http.ResponseWriter, *http.Request)
 		secret  string
 		token   string
-		row     models.Introspection
+		row     contract.Introspection
 		step    string
 		outcome diagnosis.Outcome
 		text    string
@@ -45,9 +45,9 @@ func TestInspect(t *testing.T) {
 		"expired": {says: `{"active":true,"sub":"a","exp":1}`, token: "canary-token", step: "token",
 			outcome: diagnosis.Fail, text: "it has expired"},
 		"another issuer": {says: good, token: "canary-token",
-			row:  models.Introspection{Issuer: "https://other.example"},
+			row:  contract.Introspection{Issuer: "https://other.example"},
 			step: "token", outcome: diagnosis.Fail, text: "another issuer"},
-		"another audience": {says: good, token: "canary-token", row: models.Introspection{Audience: "blog"},
+		"another audience": {says: good, token: "canary-token", row: contract.Introspection{Audience: "blog"},
 			step:    "token",
 			outcome: diagnosis.Fail, text: "another audience"},
 		"no token at all": {says: good, token: "with blanks", step: "token", outcome: diagnosis.Fail,
@@ -92,7 +92,7 @@ func TestInspect(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := tokencheck.Endpoint{URL: "http://10.0.0.1/introspect"}
-		got := introspection.Inspect(t.Context(), guard.Client(), at, models.Introspection{}, "", now)
+		got := introspection.Inspect(t.Context(), guard.Client(), at, contract.Introspection{}, "", now)
 		if text := fmt.Sprint(got); !strings.Contains(text, "may not be called") || strings.Contains(text, "10.0.0.1") {
 			t.Error(text)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -32,7 +33,7 @@ func (a *Asker) introspect(ctx context.Context, versionID, token string, now tim
 }
 
 // accepted returns what an active token allows, or why the version does not accept it.
-func accepted(got tokencheck.Introspection, endpoint string, row models.Introspection) (policy.Token, error) {
+func accepted(got tokencheck.Introspection, endpoint string, row contract.Introspection) (policy.Token, error) {
 	switch {
 	case row.Issuer != "" && got.Issuer != row.Issuer:
 		return policy.Token{}, fmt.Errorf("it has another issuer: %w", tokencheck.ErrRefused)
@@ -55,15 +56,15 @@ func accepted(got tokencheck.Introspection, endpoint string, row models.Introspe
 
 var errNoEndpoint = fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)
 
-func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endpoint, models.Introspection, error) {
+func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endpoint, contract.Introspection, error) {
 	tx := a.DB.Read(ctx)
 	version, err := tx.VersionByID(versionID)
 	if errors.Is(err, models.ErrNotFound) {
-		return tokencheck.Endpoint{}, models.Introspection{}, errNoEndpoint
+		return tokencheck.Endpoint{}, contract.Introspection{}, errNoEndpoint
 	}
 	if err != nil {
 		err = fmt.Errorf("introspection: read the version %s: %w", versionID, err)
-		return tokencheck.Endpoint{}, models.Introspection{}, err
+		return tokencheck.Endpoint{}, contract.Introspection{}, err
 	}
 	row := version.Introspection
 	if row.Endpoint == "" {
@@ -72,7 +73,7 @@ func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endp
 	at := tokencheck.Endpoint{
 		URL:      row.Endpoint,
 		ClientID: row.ClientID,
-		InForm:   row.Method == string(snapshot.SecretPost),
+		InForm:   row.Method == snapshot.SecretPost,
 	}
 	if version.IntrospectionSecret != nil {
 		at.ClientSecret, err = a.Vault.Open(tx, projects.IntrospectionPlace(versionID), version.IntrospectionSecret)

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/introspection"
@@ -55,7 +56,9 @@ func (e *endpoint) says(body string) {
 func opaque(name, at string) projects.CreateInput {
 	secret := secrets.Secret("canary-secret")
 	return projects.CreateInput{Name: name, Auth: projects.AuthInput{Mode: "authenticate", Methods: []string{"opaque"},
-		Opaque: &projects.IntrospectionInput{Endpoint: at, ClientID: "my-api", ClientSecret: &secret}}}
+		Opaque: &projects.IntrospectionInput{
+			Introspection: contract.Introspection{Endpoint: at, ClientID: "my-api"}, ClientSecret: &secret,
+		}}}
 }
 
 func TestAsk_OnEveryCall(t *testing.T) {
@@ -155,10 +158,9 @@ func TestAsk_IssuerAndAudience(t *testing.T) {
 			status   int
 		}{{"https://accounts.example", "shop", 200}, {"https://other.example", "", 401}, {"", "other", 401}} {
 			change := projects.AccessChange{Opaque: &projects.IntrospectionInput{
-				Endpoint: e.URL + "/introspect",
-				ClientID: "my-api",
-				Issuer:   one.iss,
-				Audience: one.aud,
+				Introspection: contract.Introspection{
+					Endpoint: e.URL + "/introspect", ClientID: "my-api", Issuer: one.iss, Audience: one.aud,
+				},
 			}}
 			_, err := w.projects.UpdateAccess(t.Context(), owner, "shop", shop.Versions[0].ID, "", change)
 			if err != nil {

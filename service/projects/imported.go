@@ -195,13 +195,7 @@ func (s *Service) checkImportedVersion(
 		auth.Methods = append(auth.Methods, string(m))
 	}
 	if one := v.Access.Opaque; one.Endpoint != "" {
-		auth.Opaque = &IntrospectionInput{
-			Endpoint: one.Endpoint,
-			Method:   string(one.Method),
-			ClientID: one.ClientID,
-			Issuer:   one.Issuer,
-			Audience: one.Audience,
-		}
+		auth.Opaque = &IntrospectionInput{Introspection: one.Introspection}
 	}
 	prefix := here + "/requests_auth"
 	_, authWrong := normalizeAuth(auth, prefix, at)

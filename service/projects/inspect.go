@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -49,15 +50,15 @@ func (s *Service) InspectIssuer(
 // that in describes. The version's secret goes to no other endpoint and client than its own.
 func (s *Service) InspectIntrospection(
 	ctx context.Context, p access.Principal, ref, versionID string, in *IntrospectionInput,
-) (models.Introspection, secrets.Secret, error) {
+) (contract.Introspection, secrets.Secret, error) {
 	tx := s.DB.Read(ctx)
 	project, version, err := versionToInspect(tx, p, ref, versionID)
 	if err != nil {
-		return models.Introspection{}, "", fmt.Errorf("projects: test the introspection of %s: %w", versionID, err)
+		return contract.Introspection{}, "", fmt.Errorf("projects: test the introspection of %s: %w", versionID, err)
 	}
 	if in == nil {
 		if in = keptIntrospection(version); in == nil {
-			return models.Introspection{}, "", fault.InvalidField("/endpoint", "required",
+			return contract.Introspection{}, "", fault.InvalidField("/endpoint", "required",
 				"The version has no introspection endpoint. Name the one to test.")
 		}
 	}
@@ -72,15 +73,10 @@ func (s *Service) InspectIntrospection(
 		}
 	}
 	if err := fault.InvalidFields(wrong); err != nil {
-		return models.Introspection{}, "", err
+		return contract.Introspection{}, "", err
 	}
-	row := models.Introspection{
-		Endpoint: in.Endpoint,
-		Method:   string(in.method()),
-		ClientID: in.ClientID,
-		Issuer:   in.Issuer,
-		Audience: in.Audience,
-	}
+	row := in.Introspection
+	row.Method = in.method()
 	if in.ClientSecret != nil || version.IntrospectionSecret == nil {
 		if in.ClientSecret == nil {
 			return row, "", nil

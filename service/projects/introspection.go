@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -16,12 +17,8 @@ import (
 // IntrospectionInput is requests_auth.opaque. A nil secret keeps the present one, and an
 // empty one removes it.
 type IntrospectionInput struct {
-	Endpoint     string
-	Method       string // client_secret_basic, the default, also written POST; or client_secret_post
-	ClientID     string
-	ClientSecret *secrets.Secret
-	Issuer       string
-	Audience     string
+	contract.Introspection // its method can be "", the default, or POST
+	ClientSecret           *secrets.Secret
 }
 
 // IntrospectionPlace returns the place that a version's secret is sealed for.
@@ -114,8 +111,8 @@ func (in *IntrospectionInput) check(at string) []fault.Field {
 
 // method returns the method, "" if it is unknown.
 func (in *IntrospectionInput) method() snapshot.IntrospectionMethod {
-	switch method := snapshot.IntrospectionMethod(in.Method); {
-	case method == "", method == snapshot.SecretBasic, strings.EqualFold(in.Method, "POST"):
+	switch method := in.Method; {
+	case method == "", method == snapshot.SecretBasic, strings.EqualFold(string(method), "POST"):
 		return snapshot.SecretBasic
 	case method == snapshot.SecretPost:
 		return method
@@ -143,13 +140,8 @@ func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.V
 	if in == nil {
 		return nil
 	}
-	version.Introspection = models.Introspection{
-		Endpoint: in.Endpoint,
-		Method:   string(in.method()),
-		ClientID: in.ClientID,
-		Issuer:   in.Issuer,
-		Audience: in.Audience,
-	}
+	version.Introspection = in.Introspection
+	version.Introspection.Method = in.method()
 	if in.ClientSecret == nil {
 		return nil
 	}
@@ -167,24 +159,9 @@ func keptIntrospection(v models.Version) *IntrospectionInput {
 	if v.Introspection.Endpoint == "" {
 		return nil
 	}
-	row := v.Introspection
-	return &IntrospectionInput{
-		Endpoint: row.Endpoint,
-		Method:   row.Method,
-		ClientID: row.ClientID,
-		Issuer:   row.Issuer,
-		Audience: row.Audience,
-	}
+	return &IntrospectionInput{Introspection: v.Introspection}
 }
 
 func introspectionOf(v models.Version) snapshot.Introspection {
-	row := v.Introspection
-	return snapshot.Introspection{
-		Endpoint:  row.Endpoint,
-		Method:    snapshot.IntrospectionMethod(row.Method),
-		ClientID:  row.ClientID,
-		HasSecret: v.IntrospectionSecret != nil,
-		Issuer:    row.Issuer,
-		Audience:  row.Audience,
-	}
+	return snapshot.Introspection{Introspection: v.Introspection, HasSecret: v.IntrospectionSecret != nil}
 }

@@ -91,8 +91,14 @@ func everyVersion() snapshot.Version {
 				{Issuer: "https://accounts.example/", Audience: "shop", JWKSURL: "https://accounts.example/keys"},
 			},
 			Opaque: snapshot.Introspection{
-				Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic, ClientID: "shop",
-				HasSecret: true, Issuer: "https://accounts.example", Audience: "shop",
+				Introspection: contract.Introspection{
+					Endpoint: "https://accounts.example/introspect",
+					Method:   snapshot.SecretBasic,
+					ClientID: "shop",
+					Issuer:   "https://accounts.example",
+					Audience: "shop",
+				},
+				HasSecret: true,
 			},
 			IP: snapshot.IPRules{Deny: ranges("198.51.100.0/24")},
 		},
