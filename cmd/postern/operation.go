@@ -97,6 +97,7 @@ func requestCommand[In any](
 			flags = append(flags, "--"+m.Flag)
 			if m.Required {
 				required = append(required, m.Flag)
+				command.Use += " --" + m.Flag + " " + m.Argument()
 			}
 		}
 	}
@@ -124,6 +125,9 @@ func usageOf(m contract.Member) string {
 	usage := m.Doc
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
+	}
+	if m.Form == timeForm {
+		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or 90d from now", 1)
 	}
 	if m.Null != "" {
 		usage = strings.Replace(usage, "null:", m.Null+":", 1)

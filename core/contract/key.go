@@ -91,7 +91,7 @@ type NewKey struct {
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
 	Description  string     `json:"description,omitempty" doc:"What the key is for"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"RFC 3339; default: the key type's lifetime"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When it expires (RFC 3339); default: the key type's lifetime"`
 	Limits       Limits     `json:"limits,omitzero" doc:"Calls by window; default: those of the key type; {}: unlimited"`
 	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from; default: any"`
 }
@@ -113,7 +113,7 @@ type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"What the key is for"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls by window, in place of the earlier ones; {}: unlimited; null: those of the key type"`
 	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from, in place of the earlier ones; empty: any"`
-	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"RFC 3339; null: it doesn't expire"`
+	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When it expires (RFC 3339); null: not at all"`
 }
 
 // KeyUpdate is a request to change a key.

@@ -55,6 +55,7 @@ type Described interface {
 // Operations returns all operations of the contract.
 func Operations() []Described {
 	return slices.Concat(
+		exportOperations,
 		keyOperations,
 		keyTypeOperations,
 		webhookOperations,
