@@ -61,7 +61,7 @@ func fieldOf(m contract.Member, flag string) Field {
 	default:
 		f = Text(m.Name, m.Name, flag)
 	}
-	if m.Type != m.Elem() {
+	if m.Type != m.Elem() && m.Type != reflect.TypeFor[*time.Time]() { // a time of what is created
 		f = f.Keep()
 	}
 	if m.Required {
