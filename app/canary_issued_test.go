@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/testkit"
 )
 
@@ -111,7 +112,7 @@ func (a *canaryTest) create(what, path, body string, member ...string) (id strin
 // export reads every file of a new export of shop.
 func (a *canaryTest) export(format string) {
 	status, text := a.send("POST", "/api/v1/projects/shop/exports", "application/json", `{"format":"`+format+`"}`)
-	var queued client.Export
+	var queued contract.Export
 	if err := json.Unmarshal([]byte(text), &queued); err != nil || status != http.StatusAccepted {
 		a.Fatalf("export: %d %s", status, text)
 	}

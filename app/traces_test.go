@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/config"
 	"postern/testkit/collector"
 	"postern/testkit/state"
@@ -83,7 +84,7 @@ func export(t *testing.T, settings config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := api.CreateExport(t.Context(), "shop", client.NewExport{Format: "data"})
+	request, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: "data"}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queued, err := api.CreateExport(t.Context(), "shop", client.NewExport{Format: "data"})
+	queued, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: "data"}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
 	same[client.Tenant](t, server+"/api/v1/tenants/acme", proxy.WorkspaceKey)
 	same[client.Product](t, server+"/api/v1/products/store", proxy.WorkspaceKey)
-	same[client.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
+	same[contract.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
 	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey)
 	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey)
 }
@@ -169,7 +169,8 @@ func TestAuditFilters(t *testing.T) {
 func TestVerifyAudit(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	for _, owner := range []string{"billing", "support"} {
-		if _, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: owner}.In("shop")); err != nil {
+		in := contract.NewKey{Owner: owner}.In("shop")
+		if _, err := client.Do(t.Context(), api, contract.CreateKey, in); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,12 +12,6 @@ import (
 	"postern/platform/fault"
 )
 
-// Exports iterates over the exports of a project, newest first, page by page. It ends after the
-// first error.
-func (c *Client) Exports(ctx context.Context, project string, options ...ListOptions) iter.Seq2[Export, error] {
-	return pagesOf[Export](ctx, c, queryOf(options), "api", "v1", "projects", project, "exports")
-}
-
 // LedgerLine sums up the items of a ledger with one code.
 type LedgerLine struct {
 	Code   string   `json:"code"`

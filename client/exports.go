@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -21,89 +22,25 @@ const (
 	lastPoll  = time.Second
 )
 
-// Export is an export and its progress.
-type Export struct {
-	ID          string     `json:"id"`
-	Project     string     `json:"project"`
-	Format      string     `json:"format"`
-	Keys        string     `json:"keys"`
-	Consumers   bool       `json:"consumers"`
-	Secrets     bool       `json:"secrets"`
-	Recipient   string     `json:"recipient,omitempty"`
-	RequestedBy Requester  `json:"requested_by"`
-	State       string     `json:"state"` // queued, building, ready, failed, expired or cancelled
-	Progress    Progress   `json:"progress"`
-	SizeBytes   int64      `json:"size_bytes"`
-	SHA256      string     `json:"sha256"`
-	Ledger      Ledger     `json:"ledger"`
-	DownloadURL string     `json:"download_url,omitempty"`
-	CreatedAt   time.Time  `json:"created_at"`
-	FinishedAt  *time.Time `json:"finished_at"`
-	ExpiresAt   *time.Time `json:"expires_at"`
-	Error       string     `json:"error,omitempty"`
-}
-
-// Requester is who asked for an export. Email is null if the account is not in the team; ID is
-// empty for exports of older servers.
-type Requester struct {
-	ID    string  `json:"id"`
-	Email *string `json:"email"`
-}
-
-// Progress is how far an export has come. RowsTotal is 0 before it is known.
-type Progress struct {
-	Part      string `json:"part"`
-	RowsDone  int64  `json:"rows_done"`
-	RowsTotal int64  `json:"rows_total"`
-}
-
-// Ledger counts the items of an export by how they moved.
-type Ledger struct {
-	Exact       int64 `json:"exact"`
-	Approximate int64 `json:"approximate"`
-	Lossy       int64 `json:"lossy"`
-	Skipped     int64 `json:"skipped"`
-}
-
-// NewExport asks for a zip.
-type NewExport struct {
-	Format    string `json:"format"` // data or gateway
-	Keys      string `json:"keys,omitempty"`
-	Consumers *bool  `json:"consumers,omitempty"`
-	Secrets   bool   `json:"secrets,omitempty"`
-	Recipient string `json:"recipient,omitempty"` // public key of age
-	Password  string `json:"password,omitempty"`  // of the account, for secrets
-}
-
-// CreateExport queues an export.
-func (c *Client) CreateExport(ctx context.Context, project string, in NewExport) (Export, error) {
-	return call[Export](ctx, c, http.MethodPost, in, "api", "v1", "projects", project, "exports")
-}
-
-// Export returns an export by its id.
-func (c *Client) Export(ctx context.Context, id string) (Export, error) {
-	return call[Export](ctx, c, http.MethodGet, nil, "api", "v1", "exports", id)
-}
-
 // WaitExport waits until the export is ready, and calls progress, which may be nil, with each
 // response. It follows the server's stream of events, and polls where there is none, such as
 // behind a proxy that holds it back. It returns a fault of kind Conflict if the export ends in
 // another state.
-func (c *Client) WaitExport(ctx context.Context, id string, progress func(Export)) (Export, error) {
+func (c *Client) WaitExport(ctx context.Context, id string, progress func(contract.Export)) (contract.Export, error) {
 	if progress == nil {
-		progress = func(Export) {}
+		progress = func(contract.Export) {}
 	}
 	if e, ended := c.followExport(ctx, id, progress); ended {
-		return e, e.unready()
+		return e, unready(e)
 	}
 	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
-		e, err := c.Export(ctx, id)
+		e, err := Do(ctx, c, contract.GetExport, contract.ExportPath{Export: id})
 		if err != nil {
 			return e, err
 		}
 		progress(e)
-		if !e.running() {
-			return e, e.unready()
+		if !e.Running() {
+			return e, unready(e)
 		}
 		select {
 		case <-ctx.Done():
@@ -122,10 +59,10 @@ const (
 
 // followExport reads streams of an export until it has ended. It returns false if the server
 // sends none: polling then finds out why.
-func (c *Client) followExport(ctx context.Context, id string, progress func(Export)) (Export, bool) {
+func (c *Client) followExport(ctx context.Context, id string, progress func(contract.Export)) (contract.Export, bool) {
 	for {
 		e, sent := c.followExportOnce(ctx, id, progress)
-		if !sent || !e.running() {
+		if !sent || !e.Running() {
 			return e, sent
 		}
 		if sleep(ctx, askAgain) != nil { // a server ends a stream after a while
@@ -135,7 +72,9 @@ func (c *Client) followExport(ctx context.Context, id string, progress func(Expo
 }
 
 // followExportOnce reads one stream to its end and returns the last export that it sent.
-func (c *Client) followExportOnce(ctx context.Context, id string, progress func(Export)) (e Export, sent bool) {
+func (c *Client) followExportOnce(
+	ctx context.Context, id string, progress func(contract.Export),
+) (e contract.Export, sent bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	silence := time.AfterFunc(c.firstEvent, stop)
@@ -147,27 +86,25 @@ func (c *Client) followExportOnce(ctx context.Context, id string, progress func(
 	defer response.Body.Close()
 	for event := range eventsOf(response.Body) {
 		silence.Reset(nextEventWithin)
-		var now Export
+		var now contract.Export
 		if json.Unmarshal([]byte(event.data), &now) != nil || now.ID != id {
 			return e, false
 		}
 		e, sent = now, true
 		progress(e)
-		if !e.running() {
+		if !e.Running() {
 			break
 		}
 	}
 	return e, sent
 }
 
-func (e Export) running() bool { return e.State == "queued" || e.State == "building" }
-
 // unready returns the error of an export that has ended without a zip, nil of a ready one.
-func (e Export) unready() error {
+func unready(e contract.Export) error {
 	switch e.State {
-	case "ready":
+	case contract.ExportReady:
 		return nil
-	case "failed":
+	case contract.ExportFailed:
 		return fault.New(fault.Conflict, "export_failed", "%s", e.Error)
 	}
 	return fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", e.ID, e.State)
@@ -175,7 +112,7 @@ func (e Export) unready() error {
 
 // Download writes the zip of a ready export to w and compares its size and SHA-256
 // with those of the export. After an error, the caller discards what was written.
-func (c *Client) Download(ctx context.Context, e Export, w io.Writer) error {
+func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) error {
 	// By its id, not by download_url: the token must reach only its own server.
 	response, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", e.ID, "download"})
 	if err != nil {

@@ -19,17 +19,18 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
 func TestAnExportIsWaitedForAndDownloaded(t *testing.T) {
 	api, _ := workspace(t, start(t))
-	queued, err := api.CreateExport(t.Context(), "shop", client.NewExport{Format: "gateway"})
+	queued, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: "gateway"}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var states []string
-	ready, err := api.WaitExport(t.Context(), queued.ID, func(e client.Export) { states = append(states, e.State) })
+	ready, err := api.WaitExport(t.Context(), queued.ID, func(e contract.Export) { states = append(states, e.State) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestAnExportIsWaitedForAndDownloaded(t *testing.T) {
 func TestDownload(t *testing.T) {
 	content := []byte(strings.Repeat("zip", 1000))
 	sum := sha256.Sum256(content)
-	ready := client.Export{ID: "exp_1", SizeBytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	ready := contract.Export{ID: "exp_1", SizeBytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
 	answer := func(body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
 	}
@@ -100,7 +101,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestWaitExport(t *testing.T) {
 	inState := func(state string) *client.Client {
 		return connect(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {
-			_ = json.NewEncoder(w).Encode(client.Export{ID: "exp_1", State: state, Error: "Why it failed."})
+			_ = json.NewEncoder(w).Encode(contract.Export{ID: "exp_1", State: state, Error: "Why it failed."})
 		}), "")
 	}
 	for state, code := range map[string]string{
@@ -117,7 +118,7 @@ func TestWaitExport(t *testing.T) {
 	t.Run("caller cancels", func(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		_, err := inState("building").WaitExport(ctx, "exp_1", func(client.Export) { stop() })
+		_, err := inState("building").WaitExport(ctx, "exp_1", func(contract.Export) { stop() })
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v, want %v", err, context.Canceled)
 		}
@@ -198,13 +199,13 @@ func TestWaitExport_stream(t *testing.T) {
 					tt.stream(w, r, int(streams.Add(1)))
 				case path:
 					polls.Add(1)
-					_ = json.NewEncoder(w).Encode(client.Export{ID: "exp_1", State: "ready"})
+					_ = json.NewEncoder(w).Encode(contract.Export{ID: "exp_1", State: "ready"})
 				default:
 					t.Errorf("asked for %s", r.URL.Path)
 				}
 			}), "").WithFirstEventWithin(time.Second)
 			var rows []int64
-			e, err := api.WaitExport(t.Context(), "exp_1", func(e client.Export) {
+			e, err := api.WaitExport(t.Context(), "exp_1", func(e contract.Export) {
 				if e.State == "building" {
 					rows = append(rows, e.Progress.RowsDone)
 				}

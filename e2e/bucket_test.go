@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/platform/fault"
 	"postern/testkit"
@@ -38,9 +39,10 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 		harness.Connect(t, replicas[0].URL, proxy.WorkspaceKey),
 		harness.Connect(t, replicas[1].URL, proxy.WorkspaceKey),
 	}
-	var ready client.Export
+	var ready contract.Export
 	for _, api := range apis {
-		queued, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "gateway"})
+		in := contract.NewExport{Format: "gateway"}.In(proxy.Project.ID)
+		queued, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -28,12 +29,13 @@ func TestExportsOfManyRowsLeaveTheProcessorsToCalls(t *testing.T) {
 
 	// A process that has done its work before it is looked at is followed by another one.
 	writer := testkit.Await(t, "a process that writes an export", func() (string, bool) {
-		export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "gateway"})
+		in := contract.NewExport{Format: "gateway"}.In(proxy.Project.ID)
+		export, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for {
-			e, err := api.Export(t.Context(), export.ID)
+			e, err := client.Do(t.Context(), api, contract.GetExport, contract.ExportPath{Export: export.ID})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -185,7 +185,8 @@ func TestDatabaseRoles(t *testing.T) {
 		wantRow(t, database.superuser, "SELECT FROM usage_traffic")
 	})
 	t.Run("exports", func(t *testing.T) {
-		export, err := api.CreateExport(t.Context(), project, client.NewExport{Format: "data"})
+		in := contract.NewExport{Format: "data"}.In(project)
+		export, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/models"
 	"postern/testkit"
@@ -48,12 +49,13 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 		checkZip(t, api, ready, filepath.Join(exports, added[0]))
 
 		// The job that the first process left in the queue finds nothing to do.
-		again, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data", Keys: "none"})
+		in := contract.NewExport{Format: "data", Keys: "none"}.In(proxy.Project.ID)
+		again, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		harness.WaitForExport(t, api, again.ID)
-		now, err := api.Export(t.Context(), queued.ID)
+		now, err := client.Do(t.Context(), api, contract.GetExport, contract.ExportPath{Export: queued.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,13 +75,14 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 // requests another export.
 func killDuringExport(
 	t *testing.T, server *harness.Process, proxy client.Proxy, exports string, restart func() *harness.Process,
-) client.Export {
+) contract.Export {
 	t.Helper()
 	const attempts = 5
 	for attempt := 1; ; attempt++ {
 		finished := names(t, exports)
 		api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
-		queued, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "gateway"})
+		in := contract.NewExport{Format: "gateway"}.In(proxy.Project.ID)
+		queued, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +172,7 @@ func names(t *testing.T, dir string) []string {
 
 // checkZip downloads the zip, whose sum is checked on the way, compares it with
 // the stored one, and verifies it.
-func checkZip(t *testing.T, api *client.Client, ready client.Export, stored string) {
+func checkZip(t *testing.T, api *client.Client, ready contract.Export, stored string) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "shop.zip"))
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/collector"
@@ -48,7 +49,8 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 	proxy := newProxy(t, server.URL)
 	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
 	key := createKeys(t, api, proxy.Project.ID, 1)[0]
-	export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
+	in := contract.NewExport{Format: "data"}.In(proxy.Project.ID)
+	export, err := client.Do(t.Context(), api, contract.CreateExport, in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,8 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	proxy := newProxy(t, first.URL)
 	api := harness.Connect(t, first.URL, proxy.WorkspaceKey)
 	before := stored(t, data, nil)
-	extra, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
+	in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)
+	extra, err := client.Do(t.Context(), api, contract.CreateKey, in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,8 @@ func takenAwayElsewhere(t *testing.T, database string) {
 		},
 	} {
 		for range 5 {
-			key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
+			in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)
+			key, err := client.Do(t.Context(), api, contract.CreateKey, in)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -87,7 +87,8 @@ func TestRoles(t *testing.T) {
 	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
 
 	t.Run("a change at the control plane is served by the gateway", func(t *testing.T) {
-		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
+		in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)
+		key, err := client.Do(t.Context(), api, contract.CreateKey, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,8 @@ func TestRoles(t *testing.T) {
 		harness.WaitForStatus(t, callAddress(s.gateway, proxy), key.Secret.Reveal(), http.StatusUnauthorized)
 	})
 	t.Run("an export is built by the worker", func(t *testing.T) {
-		export, err := api.CreateExport(t.Context(), proxy.Project.ID, client.NewExport{Format: "data"})
+		in := contract.NewExport{Format: "data"}.In(proxy.Project.ID)
+		export, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,9 @@ func invalidate(t *testing.T, form string) string {
 			values.Set(name, "~ invalid ~")
 		}
 	}
-	for _, name := range []string{"expires_in", "expires_at", "expires_on", "grace", "limits_hour", "allowed_cidrs", "issuer"} {
+	for _, name := range []string{
+		"expires_in", "expires_at", "expires_on", "grace", "limits_hour", "allowed_cidrs", "issuer",
+	} {
 		values.Set(name, "~ invalid ~")
 	}
 	values.Set("limits_of", "own")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/jobs"
 	"postern/models"
 	"postern/service/access"
@@ -212,12 +213,12 @@ func (f *fixture) request(t *testing.T, owner access.Principal, project string) 
 
 func (f *fixture) waitReady(t *testing.T, owner access.Principal, id string) {
 	t.Helper()
-	testkit.Await(t, "the export", func() (exports.Export, bool) {
-		e, err := f.exports.Get(t.Context(), owner, id)
+	testkit.Await(t, "the export", func() (contract.Export, bool) {
+		e, err := f.exports.Get(t.Context(), owner, contract.ExportPath{Export: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, e.State == exports.Ready
+		return e, e.State == contract.ExportReady
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/audit"
 	"postern/service/exports"
@@ -216,7 +217,7 @@ func session(now time.Time) []any {
 
 func export(now time.Time) []any {
 	return []any{
-		&models.Export{ID: "exp_1", State: exports.Failed, CreatedAt: now, FinishedAt: &now},
+		&models.Export{ID: "exp_1", State: contract.ExportFailed, CreatedAt: now, FinishedAt: &now},
 		&models.ExportLedger{ExportID: "exp_1", Document: []byte{}},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/exports"
 	"postern/testkit/state"
@@ -93,8 +94,8 @@ func TestWorkersStopReleasesARunningExport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if row.State != exports.Building {
-			t.Errorf("after the stop the export is %s, want %s", row.State, exports.Building)
+		if row.State != contract.ExportBuilding {
+			t.Errorf("after the stop the export is %s, want %s", row.State, contract.ExportBuilding)
 		}
 		if row.LeaseUntil == nil || row.LeaseUntil.After(models.Now()) {
 			t.Errorf("after the stop the export is leased until %v", row.LeaseUntil)

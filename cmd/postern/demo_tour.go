@@ -123,7 +123,7 @@ func (d *demo) call(ctx context.Context, key string, status int, text string) er
 }
 
 func (d *demo) export(ctx context.Context) error {
-	e, err := d.api.CreateExport(ctx, d.proxy.Project.ID, client.NewExport{Format: "gateway"})
+	e, err := client.Do(ctx, d.api, contract.CreateExport, contract.NewExport{Format: "gateway"}.In(d.proxy.Project.ID))
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (d *demo) export(ctx context.Context) error {
 }
 
 // explainLosses prints what the export leaves behind, and what to do about it.
-func (d *demo) explainLosses(ctx context.Context, e client.Export) error {
+func (d *demo) explainLosses(ctx context.Context, e contract.Export) error {
 	lines, err := unmoved(ctx, d.api, e)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 type exportFlags struct {
@@ -59,9 +60,11 @@ there is one.`,
 				return previewExport(c, t, args[0], in)
 			}
 			if f.secrets {
-				if in.Password, err = readSecret(t, f.password); err != nil {
+				password, err := readSecret(t, f.password)
+				if err != nil {
 					return err
 				}
+				in.Password = contract.Secret(password)
 				warn := "This zip will have secrets in plaintext: keep it as you keep passwords."
 				if f.recipient != "" {
 					warn = "This zip will have secrets that only the key of " + f.recipient + " opens."
@@ -99,12 +102,12 @@ there is one.`,
 	return command
 }
 
-func (f exportFlags) input() (client.NewExport, error) {
+func (f exportFlags) input() (contract.NewExport, error) {
 	if f.kong && f.data {
-		return client.NewExport{}, usageError{"--kong and --data exclude each other: give one"}
+		return contract.NewExport{}, usageError{"--kong and --data exclude each other: give one"}
 	}
 	if !slices.Contains(keysOptions, f.keys) {
-		return client.NewExport{}, usageError{
+		return contract.NewExport{}, usageError{
 			fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", ")),
 		}
 	}
@@ -112,17 +115,17 @@ func (f exportFlags) input() (client.NewExport, error) {
 		f.keys = "" // the server's default, which depends on the consumers
 	}
 	if f.noConsumers && f.keys != "" && f.keys != "none" {
-		return client.NewExport{}, usageError{fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
+		return contract.NewExport{}, usageError{fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
 			"need the consumers that own them. Leave --keys out, or include consumers.", f.keys)}
 	}
 	if f.recipient != "" && !f.secrets {
-		return client.NewExport{}, usageError{"--recipient is for --secrets: give both, or neither"}
+		return contract.NewExport{}, usageError{"--recipient is for --secrets: give both, or neither"}
 	}
 	if f.secrets && f.password == "" && !f.preview {
-		return client.NewExport{}, usageError{"--secrets needs your password: give --password-file FILE, or - for " +
+		return contract.NewExport{}, usageError{"--secrets needs your password: give --password-file FILE, or - for " +
 			"standard input. An account without a password exports secrets in the dashboard."}
 	}
-	in := client.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}
+	in := contract.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}
 	if f.kong {
 		in.Format = "gateway"
 	}
@@ -140,7 +143,7 @@ type exporting struct {
 }
 
 func export(
-	ctx context.Context, t terminal, s session, project string, in client.NewExport, f exportFlags,
+	ctx context.Context, t terminal, s session, project string, in contract.NewExport, f exportFlags,
 	asJSON bool,
 ) error {
 	if f.file != "" {
@@ -166,7 +169,7 @@ func export(
 			return err
 		}
 	}
-	e, err := p.by.CreateExport(ctx, p.ID, in)
+	e, err := client.Do(ctx, p.by.Client, contract.CreateExport, in.In(p.ID))
 	if err != nil {
 		return err
 	}
@@ -206,11 +209,11 @@ func canSave(told io.Writer, file string, force bool) error {
 	return nil
 }
 
-func save(ctx context.Context, by caller, e client.Export, file string) error {
+func save(ctx context.Context, by caller, e contract.Export, file string) error {
 	return writeFile(file, func(part *os.File) error { return by.Download(ctx, e, part) })
 }
 
-func printExported(t terminal, file string, e client.Export, lines []client.LedgerLine) error {
+func printExported(t terminal, file string, e contract.Export, lines []client.LedgerLine) error {
 	fmt.Fprintf(t.out, "Saved %s, %s, SHA-256 %s.\n\n", printable(file), size(e.SizeBytes), e.SHA256)
 	err := details(t.out, func(row func(...string)) {
 		printLedger(row, e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)

@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // previewExport prints what an export would move.
-func previewExport(c *cobra.Command, t terminal, project string, in client.NewExport) error {
+func previewExport(c *cobra.Command, t terminal, project string, in contract.NewExport) error {
 	s, err := openSession(t, c)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func writeLines(
 }
 
 // unmoved returns the ledger lines of an export about what does not move, or moves in part.
-func unmoved(ctx context.Context, api *client.Client, e client.Export) ([]client.LedgerLine, error) {
+func unmoved(ctx context.Context, api *client.Client, e contract.Export) ([]client.LedgerLine, error) {
 	var all []client.LedgerLine
 	for _, status := range []string{"skipped", "lossy"} {
 		lines, err := collect(api.ExportLedger(ctx, e.ID, client.LedgerFilter{Status: status}))

@@ -9,53 +9,48 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
 func newExports(t terminal) *cobra.Command {
-	return family("exports", "List past exports and read their ledgers", newExportsList(t), newExportsLedger(t))
+	return family("exports", "List past exports and read their ledgers",
+		listCommand(t, asProject, contract.ListExports,
+			[]string{"ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
+				"LOSSY", "SKIPPED"},
+			exportRow),
+		operationCommand(t, asHolder, contract.GetExport,
+			func(_ contract.ExportPath, e contract.Export) error { return printExport(t, e) }),
+		operationCommand(t, asHolder, contract.CancelExport,
+			func(_ contract.ExportPath, e contract.Export) error {
+				fmt.Fprintf(t.out, "The export %s is cancelled.\n", e.ID)
+				return nil
+			}),
+		newExportsLedger(t))
 }
 
-func newExportsList(t terminal) *cobra.Command {
-	var options client.ListOptions
-	command := &cobra.Command{
-		Use:   "list PROJECT",
-		Short: "List the exports of a project, newest first",
-		Args:  exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			list, err := onProject(c.Context(), s, args[0],
-				func(ctx context.Context, api caller) ([]client.Export, error) {
-					return collect(api.Exports(ctx, args[0], options))
-				})
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSONList(t.out, list)
-			}
-			return table(t.out, func(row func(...string)) {
-				row("ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
-					"LOSSY", "SKIPPED")
-				for _, e := range list {
-					row(exportRow(e)...)
-				}
-			})
-		},
-	}
-	sortFlag(command, &options.Sort, "created", "size")
-	command.Flags().StringVar(&options.State, "state", "",
-		"only those that are queued, building, ready, failed, expired or cancelled")
-	command.Flags().StringVar(&options.Format, "format", "", "only data, or only gateway")
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
+func printExport(t terminal, e contract.Export) error {
+	return details(t.out, func(row func(...string)) {
+		row("Export", e.ID)
+		row("State", e.State)
+		row("Started", when(&e.CreatedAt))
+		row("By", requesterOf(e))
+		row("Format", e.Format)
+		row("Contents", contentsOf(e))
+		if e.Error != "" {
+			row("Error", e.Error)
+		}
+		if e.State != contract.ExportReady {
+			return
+		}
+		row("Size", size(e.SizeBytes))
+		row("SHA-256", e.SHA256)
+		row("Download", e.DownloadURL)
+		row("Ends", orNever(e.ExpiresAt))
+	})
 }
 
-func exportRow(e client.Export) []string {
+func exportRow(e contract.Export) []string {
 	cells := []string{e.ID, e.State, when(&e.CreatedAt), requesterOf(e), e.Format, contentsOf(e)}
 	if e.State != "ready" && e.State != "expired" {
 		return append(cells, "", "", "", "", "")
@@ -65,7 +60,7 @@ func exportRow(e client.Export) []string {
 }
 
 // requesterOf names who asked for an export.
-func requesterOf(e client.Export) string {
+func requesterOf(e contract.Export) string {
 	switch by := e.RequestedBy; {
 	case by.Email != nil:
 		return *by.Email
@@ -77,7 +72,7 @@ func requesterOf(e client.Export) string {
 }
 
 // contentsOf lists what the options of an export include.
-func contentsOf(e client.Export) string {
+func contentsOf(e contract.Export) string {
 	contents := []string{"no keys"}
 	switch e.Keys {
 	case "hashes":

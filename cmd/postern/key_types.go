@@ -38,8 +38,8 @@ func lifetimeOf(k contract.KeyType) string {
 }
 
 func printKeyType(t terminal, k contract.KeyType) error {
-	_, err := fmt.Fprintf(t.out, "%s has the scopes %s; lifetime %s; limits: %s.\n", k.Name, strings.Join(k.Scopes, " "),
-		lifetimeOf(k), limitsText(k.Limits))
+	_, err := fmt.Fprintf(t.out, "%s has the scopes %s; lifetime %s; limits: %s.\n", k.Name,
+		strings.Join(k.Scopes, " "), lifetimeOf(k), limitsText(k.Limits))
 	printWarnings(t.out, k.Warnings)
 	return err
 }

@@ -44,6 +44,12 @@ func operationCommand[In, Out any](
 	return command
 }
 
+// short gives a command another summary than that of its operation.
+func short(summary string, c *cobra.Command) *cobra.Command {
+	c.Short = summary
+	return c
+}
+
 // listCommand is operationCommand for a list, all of which is printed: the row of each item below the headings.
 func listCommand[In, Item any](
 	t terminal, as inName, op contract.Op[In, contract.List[Item]], headings []string, cells func(Item) []string,
@@ -97,6 +103,7 @@ func requestCommand[In any](
 			flags = append(flags, "--"+m.Flag)
 			if m.Required {
 				required = append(required, m.Flag)
+				command.Use += " --" + m.Flag + " " + m.Argument()
 			}
 		}
 	}
@@ -124,6 +131,9 @@ func usageOf(m contract.Member) string {
 	usage := m.Doc
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
+	}
+	if m.Form == timeForm {
+		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or 90d from now", 1)
 	}
 	if m.Null != "" {
 		usage = strings.Replace(usage, "null:", m.Null+":", 1)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"postern/client"
+	"postern/core/contract"
 )
 
 // progress shows the progress of a command on one line of a terminal, and nothing if
@@ -20,7 +20,7 @@ func newProgress(w io.Writer) *progress { return &progress{w: w, watched: isTerm
 // The control sequences (ECMA-48) that return to the start of the line and clear it.
 const startOver = "\r\x1b[K"
 
-func (p *progress) show(e client.Export) {
+func (p *progress) show(e contract.Export) {
 	if !p.watched {
 		return
 	}

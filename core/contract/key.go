@@ -91,7 +91,7 @@ type NewKey struct {
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
 	Description  string     `json:"description,omitempty" doc:"What the key is for"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"RFC 3339; default: the key type's lifetime"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When it expires (RFC 3339); default: the key type's lifetime"`
 	Limits       Limits     `json:"limits,omitzero" doc:"Calls by window; default: those of the key type; {}: unlimited"`
 	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from; default: any"`
 }
@@ -113,7 +113,7 @@ type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"What the key is for"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls by window, in place of the earlier ones; {}: unlimited; null: those of the key type"`
 	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from, in place of the earlier ones; empty: any"`
-	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"RFC 3339; null: it doesn't expire"`
+	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When it expires (RFC 3339); null: not at all"`
 }
 
 // KeyUpdate is a request to change a key.
@@ -150,7 +150,7 @@ var (
 	}}
 	CreateKey = Op[KeyCreation, KeyWithSecret]{Operation{
 		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated,
-		Summary: "Create an API key; its secret is shown once", Command: "keys create PROJECT",
+		Summary: "Create an API key", Command: "keys create PROJECT",
 		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
 			"--allowed-cidrs 203.0.113.0/24",
 		Doc: "The answer has the key itself, which is shown only once: Postern keeps a hash of it. The key works " +
@@ -166,15 +166,15 @@ var (
 		Doc: "Changes only what you send. Every gateway follows within a second.",
 	}}
 	RotateKey = Op[KeyRotation, KeyWithSecret]{Operation{
-		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate",
-		Summary: "Rotate an API key's secret; the new one is shown once", Command: "keys rotate KEY",
+		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate", Summary: "Rotate an API key's secret",
+		Command: "keys rotate KEY",
 		Doc: "The key gets a new secret and keeps its id, owner and limits. The old secret works until the grace " +
 			"period ends. The answer has the new secret, which is shown only once.",
 	}}
 	FreezeKey = Op[KeyPath, Key]{Operation{
-		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze",
-		Summary: "Freeze an API key: refuse calls with it until it is unfrozen", Command: "keys freeze KEY",
-		Doc: "While frozen, calls with the key get 403 key_frozen.",
+		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze", Summary: "Freeze an API key",
+		Command: "keys freeze KEY",
+		Doc:     "While frozen, calls with the key get 403 key_frozen.",
 	}}
 	UnfreezeKey = Op[KeyPath, Key]{Operation{
 		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",

@@ -27,7 +27,7 @@ func (t KeyType) Tag() string { return t.ETag }
 // NewKeyType is a key type to be created.
 type NewKeyType struct {
 	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes" flag:",list" doc:"For example read or orders:*; * for all"`
+	Scopes    []string `json:"scopes" flag:",list" doc:"What keys of the type may do, such as read or orders:*; * for all"`
 	ExpiresIn int64    `json:"expires_in,omitempty" flag:",duration" doc:"Default lifetime of a key of this type, in seconds"`
 	Limits    Limits   `json:"limits,omitzero" doc:"Limits of each key without limits of its own"`
 }
@@ -40,9 +40,9 @@ type KeyTypeCreation struct {
 
 // KeyTypeChange changes a key type, for all its keys at once; nil leaves a member as it is.
 type KeyTypeChange struct {
-	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Applies to all keys of the type at once"`
+	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"What keys of the type may do, all of them at once"`
 	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:",duration,never" doc:"Lifetime of new keys, in seconds; null: unlimited"`
-	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of each key without limits of its own, in place of the earlier ones; null: none"`
+	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of each key without limits of its own, in place of the earlier ones; null: no limits"`
 }
 
 // KeyTypeUpdate is a request to change a key type.

@@ -58,6 +58,7 @@ func Operations() []Described {
 	return slices.Concat(
 		apiScopeOperations,
 		corsOperations,
+		exportOperations,
 		keyOperations,
 		keyTypeOperations,
 		openAPISettingsOperations,

@@ -168,7 +168,8 @@ func accountToken(t *testing.T, server *app.App) string {
 
 func mint(t *testing.T, api *client.Client, keyType string) string {
 	t.Helper()
-	k, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "ana", KeyType: keyType}.In("shop"))
+	in := contract.NewKey{Owner: "ana", KeyType: keyType}.In("shop")
+	k, err := client.Do(t.Context(), api, contract.CreateKey, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,11 +181,11 @@ func exported(t *testing.T, api *client.Client) string {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	queued, err := api.CreateExport(ctx, "shop", client.NewExport{Format: "gateway"})
+	queued, err := client.Do(ctx, api, contract.CreateExport, contract.NewExport{Format: "gateway"}.In("shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready, err := api.WaitExport(ctx, queued.ID, func(client.Export) {})
+	ready, err := api.WaitExport(ctx, queued.ID, func(contract.Export) {})
 	if err != nil {
 		t.Fatal(err)
 	}

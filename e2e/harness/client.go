@@ -12,6 +12,7 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
+	"postern/core/contract"
 )
 
 // Connect returns a client that sends the token, "" for none.
@@ -61,18 +62,18 @@ const (
 
 // WaitForExport returns an export when it is ready. The test fails when the export's state
 // and progress stay the same for stalledAfter.
-func WaitForExport(t *testing.T, api *client.Client, id string) client.Export {
+func WaitForExport(t *testing.T, api *client.Client, id string) contract.Export {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), finishedWithin)
 	defer stop()
 	ctx, stall := context.WithCancelCause(ctx)
 	defer stall(nil)
-	var last client.Export
+	var last contract.Export
 	stalled := time.AfterFunc(stalledAfter, func() {
 		stall(fmt.Errorf("the export has not changed for %s", stalledAfter))
 	})
 	defer stalled.Stop()
-	ready, err := api.WaitExport(ctx, id, func(now client.Export) {
+	ready, err := api.WaitExport(ctx, id, func(now contract.Export) {
 		if now.State != last.State || now.Progress != last.Progress {
 			stalled.Reset(stalledAfter)
 		}
@@ -85,7 +86,7 @@ func WaitForExport(t *testing.T, api *client.Client, id string) client.Export {
 }
 
 // Downloaded returns the zip of an export, whose size and sum are checked on the way, and verifies it.
-func Downloaded(t *testing.T, api *client.Client, ready client.Export) []byte {
+func Downloaded(t *testing.T, api *client.Client, ready contract.Export) []byte {
 	t.Helper()
 	var zip bytes.Buffer
 	if err := api.Download(t.Context(), ready, &zip); err != nil {

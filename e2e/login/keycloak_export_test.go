@@ -173,11 +173,11 @@ func putIntoGroups(t *testing.T, api *client.Client, user string) {
 // exported returns the files of a data export of the project.
 func exported(t *testing.T, api *client.Client, project string) map[string]string {
 	t.Helper()
-	queued, err := api.CreateExport(t.Context(), project, client.NewExport{Format: "data"})
+	queued, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: "data"}.In(project))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready, err := api.WaitExport(t.Context(), queued.ID, func(client.Export) {})
+	ready, err := api.WaitExport(t.Context(), queued.ID, func(contract.Export) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	devtools "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/models"
-	"postern/service/exports"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -173,7 +173,7 @@ func TestExport_followedByStream(t *testing.T) {
 		t.Helper()
 		now := time.Now()
 		row := models.Export{
-			ID: id, State: exports.Building, LeaseID: "try_1", LeaseUntil: &now,
+			ID: id, State: contract.ExportBuilding, LeaseID: "try_1", LeaseUntil: &now,
 			Part: "tenants/default/keys/keys.jsonl", RowsDone: done, RowsTotal: 9,
 		}
 		err := db.Write(t.Context(), func(tx *models.Tx) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -21,7 +22,8 @@ func TestImportFromAnotherPostern(t *testing.T) {
 	before, after := harness.Start(t), harness.Start(t)
 	made := harness.CreateProxy(t, before.Config.PublicURL, upstream.URL)
 	api := harness.Connect(t, before.Config.PublicURL, made.WorkspaceKey)
-	queued, err := api.CreateExport(t.Context(), made.Project.ID, client.NewExport{Format: "gateway"})
+	in := contract.NewExport{Format: "gateway"}.In(made.Project.ID)
+	queued, err := client.Do(t.Context(), api, contract.CreateExport, in)
 	if err != nil {
 		t.Fatal(err)
 	}

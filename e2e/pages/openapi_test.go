@@ -65,7 +65,7 @@ func TestOpenAPI_realServices(t *testing.T) {
 		harness.CallsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key,
 			http.StatusOK, http.StatusUnauthorized)
 		format := []string{"gateway", "data"}[n%2]
-		queued, err := api.CreateExport(t.Context(), name, client.NewExport{Format: format})
+		queued, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: format}.In(name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -6,13 +6,15 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+
+	"postern/core/contract"
 )
 
 // exportFiles adds the answers about an export that are no operations of huma, which holds an
 // answer in memory as one body: files of any size, one of them with ranges, and a stream.
 func (h *Handler) exportFiles(r *gin.Engine, api huma.API) {
 	document := api.OpenAPI()
-	output := document.Components.Schemas.Schema(reflect.TypeFor[exportOutput](), true, "Export")
+	output := document.Components.Schemas.Schema(reflect.TypeFor[contract.Export](), true, "Export")
 	described := document.Paths["/api/v1/exports/{export}"].Get
 	file := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	for _, one := range []struct {

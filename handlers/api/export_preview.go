@@ -4,15 +4,16 @@ import (
 	"context"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/exports"
 )
 
 type previewOutput struct {
-	Format  string             `json:"format"`
-	Ledger  ledgerOutput       `json:"ledger" doc:"Number of items by how exactly they would be exported"`
-	Partial bool               `json:"partial" doc:"Only the first keys were counted, because there are very many"`
-	Items   []ledgerLineOutput `json:"items" doc:"The items by their code, in the order of the ledger"`
+	Format  string                `json:"format"`
+	Ledger  contract.LedgerCounts `json:"ledger" doc:"Number of items by how exactly they would be exported"`
+	Partial bool                  `json:"partial" doc:"Only the first keys were counted, because there are very many"`
+	Items   []ledgerLineOutput    `json:"items" doc:"The items by their code, in the order of the ledger"`
 }
 
 func (h *Handler) previewExport(ctx context.Context, in *struct {
@@ -33,7 +34,7 @@ func (h *Handler) previewExport(ctx context.Context, in *struct {
 	}
 	return &body[previewOutput]{previewOutput{
 		Format:  in.Format,
-		Ledger:  ledgerOutput(found.Summary),
+		Ledger:  contract.LedgerCounts(found.Summary),
 		Partial: found.Partial,
 		Items:   showLines(found.Lines),
 	}}, nil

@@ -241,13 +241,12 @@ func (h *Handler) exportRoutes(api huma.API) {
 	const (
 		project = "/api/v1/projects/{project}"
 	)
-	route(h, api, "list-exports", "GET", project+"/exports", 200, "List exports", h.listExports)
-	route(h, api, "create-export", "POST", project+"/exports", 202, "Create an export", h.createExport)
+	serveList(h, api, contract.ListExports, h.Exports.List)
+	serve(h, api, contract.CreateExport, h.Exports.Create)
 	route(h, api, "preview-export", "GET", project+"/exports/preview", 200,
 		"Preview the ledger of an export", h.previewExport)
-	route(h, api, "get-export", "GET", "/api/v1/exports/{export}", 200, "Get an export", h.getExport)
-	route(h, api, "cancel-export", "POST", "/api/v1/exports/{export}/cancel", 200,
-		"Cancel an export", h.cancelExport)
+	serve(h, api, contract.GetExport, h.Exports.Get)
+	serve(h, api, contract.CancelExport, h.Exports.Cancel)
 	route(h, api, "get-export-ledger", "GET", "/api/v1/exports/{export}/ledger", 200,
 		"Get the ledger of an export", h.getExportLedger)
 

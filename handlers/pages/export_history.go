@@ -6,9 +6,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/bundle"
-	"postern/models"
+	"postern/core/contract"
 	"postern/service/access"
-	rules "postern/service/exports"
 	"postern/views/exports"
 	"postern/views/ui"
 )
@@ -20,8 +19,13 @@ const historyLength = 10
 // form is the path of the page that starts one.
 func (h *Handler) history(v *visit, project, current, form string) (exports.History, error) {
 	list := exportList(form).read(v)
-	filter := models.ExportFilter{State: list.get("state"), Format: list.get("format")}
-	found, err := h.Exports.List(v.ctx(), v.who, project, filter, list.page())
+	found, err := h.Exports.List(v.ctx(), v.who, contract.ExportList{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Page:        list.asked(),
+		State:       list.get("state"),
+		Format:      list.get("format"),
+		Sort:        list.sorting(),
+	})
 	if err != nil {
 		return exports.History{}, err
 	}
@@ -39,9 +43,9 @@ func (h *Handler) history(v *visit, project, current, form string) (exports.Hist
 		if e.SizeBytes > 0 {
 			line.Size = humanize.Bytes(uint64(e.SizeBytes))
 		}
-		if e.State == rules.Ready || e.State == rules.Expired {
+		if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 			line.LedgerURL = ledgerPath(e.ID)
-			line.Ledger = new(exports.Ledger(e.Summary))
+			line.Ledger = new(exports.Ledger(e.Ledger))
 		}
 		out.Lines = append(out.Lines, line)
 	}
@@ -60,10 +64,10 @@ func exportList(form string) *listing {
 		orders:  []listOrder{{by: "created", desc: true}, {by: "size", desc: true}},
 		filters: []listFilter{
 			{name: "state", title: "State", options: []ui.Option{
-				{Value: rules.Ready, Title: "Ready"},
-				{Value: rules.Failed, Title: "Failed"},
-				{Value: rules.Expired, Title: "Expired"},
-				{Value: rules.Cancelled, Title: "Cancelled"},
+				{Value: contract.ExportReady, Title: "Ready"},
+				{Value: contract.ExportFailed, Title: "Failed"},
+				{Value: contract.ExportExpired, Title: "Expired"},
+				{Value: contract.ExportCancelled, Title: "Cancelled"},
 			}},
 			{name: "format", title: "Format", options: []ui.Option{
 				{Value: string(bundle.FormatData), Title: formatText(string(bundle.FormatData))},
@@ -74,7 +78,7 @@ func exportList(form string) *listing {
 }
 
 // contentsText lists what an export contains besides the configuration.
-func contentsText(e rules.Export) string {
+func contentsText(e contract.Export) string {
 	contents := []string{"API keys"}
 	switch bundle.KeysOption(e.Keys) {
 	case bundle.KeysMint:
@@ -99,7 +103,7 @@ func contentsText(e rules.Export) string {
 }
 
 // byText names who asked for an export, as the end of a sentence.
-func byText(e rules.Export) string {
+func byText(e contract.Export) string {
 	if who := requesterText(e); who != "" {
 		return " by " + who
 	}
@@ -107,13 +111,13 @@ func byText(e rules.Export) string {
 }
 
 // requesterText names who asked for an export, "" where that is not recorded.
-func requesterText(e rules.Export) string {
-	switch {
-	case e.Requester != "":
-		return e.Requester
-	case e.RequestedBy == "":
+func requesterText(e contract.Export) string {
+	switch by := e.RequestedBy; {
+	case by.Email != nil:
+		return *by.Email
+	case by.ID == "":
 		return ""
-	case strings.HasPrefix(e.RequestedBy, access.ActorWorkspaceKey):
+	case strings.HasPrefix(by.ID, access.ActorWorkspaceKey):
 		return "the workspace key"
 	}
 	return "an account outside of this team"

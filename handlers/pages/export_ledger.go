@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -29,7 +30,7 @@ func ledgerPath(id string) string { return exportPath(id) + "/ledger" }
 // showLedger shows the ledger of a finished export, or the names of the items of one of its
 // lines.
 func (h *Handler) showLedger(v *visit) (web.Answer, error) {
-	e, err := h.Exports.Get(v.ctx(), v.who, v.param("export"))
+	e, err := h.Exports.Get(v.ctx(), v.who, exportIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -51,7 +52,7 @@ func (h *Handler) showLedger(v *visit) (web.Answer, error) {
 	return web.Show(exports.ItemsPage(h.ledgerModel(v, p, e, all))), nil
 }
 
-func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all rules.Ledger) exports.Items {
+func (h *Handler) ledgerModel(v *visit, p projects.Project, e contract.Export, all rules.Ledger) exports.Items {
 	path := ledgerPath(e.ID)
 	filter := rules.LedgerFilter{Status: v.c.Query("status"), Area: v.c.Query("area")}
 	m := exports.Items{
@@ -59,7 +60,7 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all 
 		ID:        e.ID,
 		Project:   p.DisplayName,
 		Subtitle:  formatText(e.Format) + ", exported " + moment(e.CreatedAt) + byText(e),
-		Ledger:    exports.Ledger(e.Summary),
+		Ledger:    exports.Ledger(e.Ledger),
 		OfHTTP:    ofHTTP(e.Format, all.Lines),
 		Here:      path,
 		Status:    filter.Status,
@@ -69,7 +70,7 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e rules.Export, all 
 		Areas:     areaOptions(filter, all.Lines),
 		Tasks:     tasksOf(path, all.Lines),
 	}
-	if e.State == rules.Ready && v.who.May(p.Team, access.ExportDownload) {
+	if e.State == contract.ExportReady && v.who.May(p.Team, access.ExportDownload) {
 		m.DownloadURL = path + "/download"
 	}
 	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(all.Lines), func(l rules.Line) bool {
@@ -110,7 +111,7 @@ func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code
 	return web.Show(exports.NamesPage(m)), nil
 }
 
-func exportCrumbs(p projects.Project, e rules.Export) []ui.Crumb {
+func exportCrumbs(p projects.Project, e contract.Export) []ui.Crumb {
 	return []ui.Crumb{projectsCrumb(), projectCrumb(p), {Text: "Export", URL: exportPath(e.ID)}}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/exports"
 	"postern/service/projects"
@@ -18,6 +18,9 @@ import (
 
 // refreshSeconds is how often a browser without scripts reloads the page.
 const refreshSeconds = 2
+
+// exportIn is the export in the address.
+func exportIn(v *visit) contract.ExportPath { return contract.ExportPath{Export: v.param("export")} }
 
 func exportPath(id string) string { return "/exports/" + id }
 
@@ -49,15 +52,9 @@ func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) 
 }
 
 func (h *Handler) startExport(v *visit) (web.Answer, error) {
-	options := rules.Options{
-		Format:    v.posted("format"),
-		Keys:      v.posted("keys"),
-		Consumers: v.posted("consumers") == "true",
-		Secrets:   v.posted("secrets") == "true",
-		Recipient: v.posted("recipient"),
-		Password:  secrets.Secret(v.posted("password")),
-	}
-	e, err := h.Exports.Request(v.ctx(), v.who, v.param("project"), options)
+	in := contract.NewExport{Password: contract.Secret(v.posted("password"))}
+	v.fill(&in, "format", "keys", "consumers", "secrets", "recipient")
+	e, err := h.Exports.Create(v.ctx(), v.who, in.In(v.param("project")))
 	if err == nil {
 		return web.Redirect(exportPath(e.ID)), nil
 	}
@@ -70,10 +67,10 @@ func (h *Handler) startExport(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m, err := h.exportForm(v, p)
-	m.Format, m.Keys, m.Consumers = options.Format, options.Keys, options.Consumers
-	m.Secrets.On = options.Secrets
+	m.Format, m.Keys, m.Consumers = in.Format, in.Keys, *in.Consumers
+	m.Secrets.On = in.Secrets
 	m.KeysError = wrong.take("/keys")
-	m.Secrets.Recipient = wrong.value("/recipient", options.Recipient)
+	m.Secrets.Recipient = wrong.value("/recipient", in.Recipient)
 	m.Secrets.PasswordError = wrong.take("/password")
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: exports.AskPage(m)}, err
@@ -85,7 +82,7 @@ func (h *Handler) showExport(v *visit) (web.Answer, error) {
 		h.followExport(v)
 		return web.Answer{}, nil
 	}
-	e, err := h.Exports.Get(v.ctx(), v.who, v.param("export"))
+	e, err := h.Exports.Get(v.ctx(), v.who, exportIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -96,15 +93,20 @@ func (h *Handler) showExport(v *visit) (web.Answer, error) {
 // followExport streams an export as events that have the names of its states. Those of a running
 // one have the progress as HTML; the page is fetched again when the state changes.
 func (h *Handler) followExport(v *visit) {
-	h.Web.StreamExport(v.c, h.Exports, func(e rules.Export) (string, []byte, error) {
+	h.Web.StreamExport(v.c, h.Exports, func(e contract.Export) (string, []byte, error) {
 		var out bytes.Buffer
 		err := exports.ProgressOf(progressOf(e)).Render(v.ctx(), &out)
 		return e.State, out.Bytes(), err
 	})
 }
 
-func progressOf(e rules.Export) exports.Progress {
-	return exports.Progress{Part: partText(e), Done: e.RowsDone, Total: e.RowsTotal, Rows: rowsText(e)}
+func progressOf(e contract.Export) exports.Progress {
+	return exports.Progress{
+		Part:  partText(e),
+		Done:  e.Progress.RowsDone,
+		Total: e.Progress.RowsTotal,
+		Rows:  rowsText(e),
+	}
 }
 
 func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
@@ -112,7 +114,7 @@ func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askCancelExport(v, id)
 	}
-	_, err := h.Exports.Cancel(v.ctx(), v.who, id)
+	_, err := h.Exports.Cancel(v.ctx(), v.who, exportIn(v))
 	if _, finished := formErrorsIn(err); finished {
 		return web.Redirect(exportPath(id)), nil // which shows how it ended
 	}
@@ -124,7 +126,7 @@ func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
 
 // askCancelExport asks before an export that is not finished is cancelled.
 func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
-	e, err := h.Exports.Get(v.ctx(), v.who, id)
+	e, err := h.Exports.Get(v.ctx(), v.who, exportIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -135,7 +137,7 @@ func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if e.State != rules.Queued && e.State != rules.Building {
+	if e.State != contract.ExportQueued && e.State != contract.ExportBuilding {
 		return web.Redirect(exportPath(id)), nil // which shows how it ended
 	}
 	title := "Cancel the export of " + p.DisplayName
@@ -156,7 +158,7 @@ func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
 	})
 }
 
-func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
+func (h *Handler) exportModel(v *visit, e contract.Export) (exports.Show, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
 	if err != nil {
 		return exports.Show{}, err
@@ -165,18 +167,18 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 	m := exports.Show{
 		Page: v.shell("Export of "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
 		ID:   e.ID, Project: p.DisplayName, URL: path, AgainURL: projectPath(p.Name) + "/export",
-		State: exports.State(e.State), Badge: exportBadge(e.State), Error: e.Problem, Options: exportFacts(e),
+		State: exports.State(e.State), Badge: exportBadge(e.State), Error: e.Error, Options: exportFacts(e),
 	}
 	switch e.State {
-	case rules.Queued, rules.Building:
+	case contract.ExportQueued, contract.ExportBuilding:
 		m.Page.Refresh = refreshSeconds
 		if v.who.May(p.Team, access.ExportCreate) {
 			m.CancelAction = path + "/cancel"
 		}
 		m.Progress = progressOf(e)
-	case rules.Ready:
+	case contract.ExportReady:
 		m.File = &exports.File{
-			Name:    e.FileName(),
+			Name:    rules.FileName(e),
 			Size:    humanize.Bytes(uint64(e.SizeBytes)),
 			SHA256:  e.SHA256,
 			Expires: momentOrNever(e.ExpiresAt),
@@ -186,13 +188,13 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 			m.File.DownloadURL = path + "/download"
 		}
 	}
-	if e.State == rules.Ready || e.State == rules.Expired {
+	if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 		m.LedgerURL = ledgerPath(e.ID)
 		m.Ledger = &exports.Ledger{
-			Exact:       e.Summary.Exact,
-			Approximate: e.Summary.Approximate,
-			Lossy:       e.Summary.Lossy,
-			Skipped:     e.Summary.Skipped,
+			Exact:       e.Ledger.Exact,
+			Approximate: e.Ledger.Approximate,
+			Lossy:       e.Ledger.Lossy,
+			Skipped:     e.Ledger.Skipped,
 		}
 		kept, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
 		if err != nil {
@@ -204,30 +206,30 @@ func (h *Handler) exportModel(v *visit, e rules.Export) (exports.Show, error) {
 	return m, err
 }
 
-func partText(e rules.Export) string {
+func partText(e contract.Export) string {
 	switch {
-	case e.Part == rules.WaitingForStore:
+	case e.Progress.Part == rules.WaitingForStore:
 		return "Waiting for the store of exports, which does not answer"
-	case e.State == rules.Queued:
+	case e.State == contract.ExportQueued:
 		return "Starts in a moment"
-	case e.Part == "":
+	case e.Progress.Part == "":
 		return "Reading the project"
 	}
-	return "Writing " + e.Part
+	return "Writing " + e.Progress.Part
 }
 
-func rowsText(e rules.Export) string {
-	if e.RowsTotal == 0 {
+func rowsText(e contract.Export) string {
+	if e.Progress.RowsTotal == 0 {
 		return ""
 	}
 	unit := " keys"
-	if strings.Contains(e.Part, "/users/") || strings.HasPrefix(e.Part, "auth/") {
+	if strings.Contains(e.Progress.Part, "/users/") || strings.HasPrefix(e.Progress.Part, "auth/") {
 		unit = " users"
 	}
-	return humanize.Comma(e.RowsDone) + " of " + humanize.Comma(e.RowsTotal) + unit
+	return humanize.Comma(e.Progress.RowsDone) + " of " + humanize.Comma(e.Progress.RowsTotal) + unit
 }
 
-func exportFacts(e rules.Export) []ui.Fact {
+func exportFacts(e contract.Export) []ui.Fact {
 	consumers, known := "Included: users, groups and their identities", "Left out"
 	if !e.Consumers {
 		consumers = "Left out"
@@ -249,7 +251,7 @@ func exportFacts(e rules.Export) []ui.Fact {
 
 // mayDownload reports whether the visitor may have the zip: new keys and secrets are for
 // those who may make them.
-func mayDownload(v *visit, team string, e rules.Export) bool {
+func mayDownload(v *visit, team string, e contract.Export) bool {
 	if e.Secrets && !v.who.May(team, access.ExportSecrets) {
 		return false
 	}
@@ -257,12 +259,12 @@ func mayDownload(v *visit, team string, e rules.Export) bool {
 }
 
 // runLines are the commands that start the gateway in a zip, which is named so that a shell needs no quotes.
-func runLines(e rules.Export) string {
+func runLines(e contract.Export) string {
 	if e.Format != string(bundle.FormatGateway) {
 		return ""
 	}
-	folder := strings.TrimSuffix(e.FileName(), ".zip")
-	return "unzip " + e.FileName() + " -d " + folder + "\n" + folder + "/gateway/start.sh"
+	folder := strings.TrimSuffix(rules.FileName(e), ".zip")
+	return "unzip " + rules.FileName(e) + " -d " + folder + "\n" + folder + "/gateway/start.sh"
 }
 
 func formatText(format string) string {
@@ -284,15 +286,15 @@ func keysText(option string) string {
 
 func exportBadge(state string) ui.Badge {
 	switch state {
-	case rules.Building:
+	case contract.ExportBuilding:
 		return ui.Badge{Tone: ui.Accent, Text: "Building"}
-	case rules.Ready:
+	case contract.ExportReady:
 		return ui.Badge{Tone: ui.Good, Text: "Ready"}
-	case rules.Failed:
+	case contract.ExportFailed:
 		return ui.Badge{Tone: ui.Bad, Text: "Failed"}
-	case rules.Expired:
+	case contract.ExportExpired:
 		return ui.Badge{Text: "Expired"}
-	case rules.Cancelled:
+	case contract.ExportCancelled:
 		return ui.Badge{Text: "Cancelled"}
 	}
 	return ui.Badge{Text: "Queued"}

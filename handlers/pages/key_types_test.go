@@ -15,7 +15,8 @@ const (
 // createPartner creates the type partner: two scopes, 90 days, 60 calls a minute.
 func createPartner(s *controlplane.Browser) {
 	s.T.Helper()
-	s.Post(keyTypesPage, "name", "partner", "scopes", "orders:read\r\nstock:*  ", "expires_in", "90", "limits_minute", "60").
+	s.Post(keyTypesPage, "name", "partner", "scopes", "orders:read\r\nstock:*  ", "expires_in", "90",
+		"limits_minute", "60").
 		LeadsTo(keyTypesPage)
 }
 
@@ -102,7 +103,8 @@ func TestKeyTypes_update(t *testing.T) {
 		Holds("expires_in", "7").
 		Says("#changed-type-scopes-error", "at least one")
 
-	conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "expires_in", "30", "limits_minute", "5").
+	conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "expires_in", "30",
+		"limits_minute", "5").
 		Shows(412, "Changed since you opened it").
 		Says("tbody", "orders:read").
 		Says("tbody", "stock:read").

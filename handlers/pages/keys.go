@@ -137,16 +137,8 @@ func environmentText(k contract.Key) string {
 
 func (h *Handler) createKey(v *visit) (web.Answer, error) {
 	bounds := postedBounds(v)
-	in := contract.NewKey{
-		Owner:        strings.TrimSpace(v.posted("owner")),
-		KeyType:      v.posted("key_type"),
-		Tenant:       v.posted("tenant"),
-		Product:      v.posted("product"),
-		Environment:  v.posted("environment"),
-		Description:  strings.TrimSpace(v.posted("description")),
-		Limits:       bounds.limits(),
-		AllowedCIDRs: lines(bounds.allowed),
-	}
+	in := contract.NewKey{Limits: bounds.limits()}
+	v.fill(&in, "owner", "key_type", "tenant", "product", "environment", "description", "allowed_cidrs")
 	project := v.param("project")
 	expires, err := endOfDay(v.posted("expires_at"))
 	if err == nil {

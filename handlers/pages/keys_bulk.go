@@ -23,8 +23,10 @@ import (
 type bulkChange struct {
 	verb, text, undo, flash string
 	danger                  bool
-	change                  func(*keys.Service, context.Context, access.Principal, contract.KeyPath) (contract.Key, error)
+	change                  keyRule
 }
+
+type keyRule func(*keys.Service, context.Context, access.Principal, contract.KeyPath) (contract.Key, error)
 
 var bulkChanges = map[string]bulkChange{
 	"freeze": {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"postern/service/exports"
+	"postern/core/contract"
 	rules "postern/service/projects"
 	"postern/service/usage"
 	"postern/views/projects"
@@ -30,7 +30,7 @@ func (h *Handler) overview(v *visit, p rules.Project) (m projects.Overview, err 
 }
 
 // overviewOf sums up a project: its traffic of the last day, and what its latest export moved.
-func overviewOf(p rules.Project, traffic usage.Series, latest exports.Export) projects.Overview {
+func overviewOf(p rules.Project, traffic usage.Series, latest contract.Export) projects.Overview {
 	sum := traffic.Sum
 	m := projects.Overview{
 		Calls:      humanize.Comma(sum.Calls()),
@@ -54,13 +54,13 @@ func overviewOf(p rules.Project, traffic usage.Series, latest exports.Export) pr
 }
 
 // portability says how much of a project its latest export moved exactly or approximately.
-func portability(p rules.Project, latest exports.Export) projects.Portability {
+func portability(p rules.Project, latest contract.Export) projects.Portability {
 	out := projects.Portability{
 		Badge: ui.Badge{Text: "not tried yet"},
 		Note:  "See what leaves",
 		URL:   projectPath(p.Name) + "/export/preview",
 	}
-	of := latest.Summary
+	of := latest.Ledger
 	all := of.Exact + of.Approximate + of.Lossy + of.Skipped
 	if all == 0 {
 		return out

@@ -9,11 +9,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/exports"
 	rules "postern/service/projects"
 	"postern/service/usage"
 	"postern/views/projects"
@@ -86,7 +86,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	return web.Show(projects.ListPage(m)), nil
 }
 
-func (h *Handler) card(p rules.Project, activeKeys int64, latest exports.Export, traffic usage.Series) projects.Card {
+func (h *Handler) card(p rules.Project, activeKeys int64, latest contract.Export, traffic usage.Series) projects.Card {
 	m := projects.Card{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
 		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
@@ -157,15 +157,15 @@ func versionBadge(version rules.Version) ui.Badge {
 	return ui.Badge{Tone: ui.Accent, Text: text}
 }
 
-func lastExportText(e exports.Export) string {
+func lastExportText(e contract.Export) string {
 	switch e.State {
-	case exports.Queued, exports.Building:
+	case contract.ExportQueued, contract.ExportBuilding:
 		return "exporting now"
-	case exports.Failed:
+	case contract.ExportFailed:
 		return "last export failed"
-	case exports.Cancelled:
+	case contract.ExportCancelled:
 		return "last export cancelled"
-	case exports.Ready, exports.Expired:
+	case contract.ExportReady, contract.ExportExpired:
 		return "exported " + humanize.Time(e.CreatedAt)
 	}
 	return "never exported"

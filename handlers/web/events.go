@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/service/access"
 	"postern/service/exports"
 	"postern/service/usage"
@@ -82,16 +83,16 @@ type eventStream struct {
 // StreamExport answers with an export as server-sent events until it is finished. event encodes
 // it, as an event of the name or, with "", as a message.
 func (s *Site) StreamExport(
-	c *gin.Context, from *exports.Service, event func(exports.Export) (name string, data []byte, err error),
+	c *gin.Context, from *exports.Service, event func(contract.Export) (name string, data []byte, err error),
 ) {
 	id, p := c.Param("export"), Principal(c.Request.Context())
 	may := func(ctx context.Context, p access.Principal) error { return from.MayRead(ctx, p, id) }
 	s.stream(c, may, func(ctx context.Context, out *eventStream) error {
-		return from.Follow(ctx, p, id, func(e exports.Export) error { return out.sendExport(e, event) })
+		return from.Follow(ctx, p, id, func(e contract.Export) error { return out.sendExport(e, event) })
 	})
 }
 
-func (e *eventStream) sendExport(now exports.Export, event func(exports.Export) (string, []byte, error)) error {
+func (e *eventStream) sendExport(now contract.Export, event func(contract.Export) (string, []byte, error)) error {
 	e.buffer.Reset()
 	if !e.begun {
 		e.begin()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/platform/fault"
@@ -249,8 +250,9 @@ func TestBucketDown(t *testing.T) {
 			if !errors.Is(err, exports.ErrStoreDown) || fault.RetryAfter(err) == 0 {
 				t.Errorf("an attempt, final %v: %v", final, err)
 			}
-			if e := w.get(t, waiting.ID); e.State != exports.Queued || e.Part != exports.WaitingForStore {
-				t.Errorf("after it, the export is %s, %q", e.State, e.Part)
+			if e := w.get(t, waiting.ID); e.State != contract.ExportQueued ||
+				e.Progress.Part != exports.WaitingForStore {
+				t.Errorf("after it, the export is %s, %q", e.State, e.Progress.Part)
 			}
 		}
 		impatient := *w.Service
@@ -259,8 +261,8 @@ func TestBucketDown(t *testing.T) {
 			fault.RetryAfter(err) != 0 {
 			t.Errorf("an attempt of an export that has waited for long: %v", err)
 		}
-		if e := w.get(t, last.ID); e.State != exports.Failed || !strings.Contains(e.Problem, "store of exports") {
-			t.Errorf("that export is %s, %q", e.State, e.Problem)
+		if e := w.get(t, last.ID); e.State != contract.ExportFailed || !strings.Contains(e.Error, "store of exports") {
+			t.Errorf("that export is %s, %q", e.State, e.Error)
 		}
 		server.Up()
 		if err := w.Build(t.Context(), waiting.ID, false); err != nil {

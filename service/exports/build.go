@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -79,7 +80,7 @@ func (s *Service) wait(ctx context.Context, row models.Export, cause error) erro
 	if row.Part != WaitingForStore {
 		s.Log.WarnContext(ctx, "an export waits for its store, which does not answer", "export", row.ID, "error", cause)
 	}
-	row.State, row.Part, row.RowsDone, row.RowsTotal = Queued, WaitingForStore, 0, 0
+	row.State, row.Part, row.RowsDone, row.RowsTotal = contract.ExportQueued, WaitingForStore, 0, 0
 	if err := s.release(ctx, row); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -203,7 +204,7 @@ func attemptOf(row models.Export) Attempt { return Attempt{Export: row.ID, Lease
 func (s *Service) finish(ctx context.Context, row models.Export, progress progress, result bundle.Result) error {
 	now := models.Now()
 	expires := now.Add(s.TTL)
-	row.State, row.Part, row.RowsDone, row.RowsTotal = Ready, "", progress.total, progress.total
+	row.State, row.Part, row.RowsDone, row.RowsTotal = contract.ExportReady, "", progress.total, progress.total
 	row.SizeBytes, row.SHA256 = result.Size, fmt.Sprintf("%x", result.SHA256)
 	row.Exact, row.Approximate = result.Summary.Exact, result.Summary.Approximate
 	row.Lossy, row.Skipped = result.Summary.Lossy, result.Summary.Skipped
@@ -213,7 +214,7 @@ func (s *Service) finish(ctx context.Context, row models.Export, progress progre
 
 func (s *Service) fail(ctx context.Context, row models.Export, cause error) error {
 	now := models.Now()
-	row.State, row.FinishedAt, row.LeaseUntil = Failed, &now, nil
+	row.State, row.FinishedAt, row.LeaseUntil = contract.ExportFailed, &now, nil
 	row.Problem = "The export could not be built. Try again; if it fails again, the server's log has the cause " +
 		"under this export's id."
 	if errors.Is(cause, ErrStoreDown) {

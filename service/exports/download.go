@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -125,10 +126,11 @@ func entryOf(archive *zip.Reader, name string) (io.ReadCloser, int64, error) {
 func (s *Service) opened(
 	ctx context.Context, p access.Principal, row models.Export, parent models.Project, detail map[string]string,
 ) (io.ReadSeekCloser, error) {
-	if row.State == Expired || (row.State == Ready && !row.ExpiresAt.After(models.Now())) {
+	ended := row.State == contract.ExportReady && !row.ExpiresAt.After(models.Now())
+	if ended || row.State == contract.ExportExpired {
 		return nil, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
 	}
-	if row.State != Ready {
+	if row.State != contract.ExportReady {
 		return nil, fault.New(fault.Conflict, "export_not_ready",
 			"This export is %s; it can be downloaded once it is ready.", row.State)
 	}

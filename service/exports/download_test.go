@@ -3,6 +3,7 @@ package exports_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,7 +18,7 @@ func TestOpen_download(t *testing.T) {
 		w := newWorld(t, db)
 		minted := w.request(t, exports.Options{Format: "data", Keys: "mint", Consumers: true})
 		plain := w.request(t, exports.Options{Format: "data", Keys: "hashes", Consumers: true})
-		for _, e := range []exports.Export{minted, plain} {
+		for _, e := range []contract.Export{minted, plain} {
 			if err := w.Build(t.Context(), e.ID, true); err != nil {
 				t.Fatal(err)
 			}

@@ -14,21 +14,11 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
-)
-
-// The states of an export. It is queued, then building, then ready or failed. A ready one
-// expires. A queued or building one can be cancelled.
-const (
-	Queued    = "queued"
-	Building  = "building"
-	Ready     = "ready"
-	Failed    = "failed"
-	Expired   = "expired"
-	Cancelled = "cancelled"
 )
 
 // Enqueuer adds the job that builds an export to the caller's transaction.
@@ -62,29 +52,18 @@ type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
 }
 
-// Export is an export as its team sees it.
-type Export struct {
-	ID          string
-	Project     string // id
-	ProjectName string
-	Format      string
-	Keys        string
-	Consumers   bool
-	Secrets     bool
-	Recipient   string
-	RequestedBy string // actor, as in the audit log; "" of older exports
-	Requester   string // e-mail address of the account that asked for it, if it is in the team; else ""
-	State       string
-	Part        string // being written
-	RowsDone    int64
-	RowsTotal   int64
-	SizeBytes   int64
-	SHA256      string // hexadecimal
-	Summary     bundle.Summary
-	Problem     string
-	CreatedAt   time.Time
-	FinishedAt  *time.Time
-	ExpiresAt   *time.Time
+// Create queues an export as Request does.
+func (s *Service) Create(
+	ctx context.Context, p access.Principal, in contract.ExportCreation,
+) (contract.Export, error) {
+	return s.Request(ctx, p, in.Project, Options{
+		Format:    in.Body.Format,
+		Keys:      in.Body.Keys,
+		Consumers: in.Body.Consumers == nil || *in.Body.Consumers,
+		Secrets:   in.Body.Secrets,
+		Recipient: in.Body.Recipient,
+		Password:  secrets.Secret(in.Body.Password),
+	})
 }
 
 // Request queues an export. It writes the row, the audit entry and the job in one
@@ -93,10 +72,12 @@ type Export struct {
 //
 // An export with secrets is for members and owners who prove themselves again: with the
 // account's password, or by a session that began within five minutes.
-func (s *Service) Request(ctx context.Context, p access.Principal, project string, options Options) (Export, error) {
-	var out Export
+func (s *Service) Request(
+	ctx context.Context, p access.Principal, project string, options Options,
+) (contract.Export, error) {
+	var out contract.Export
 	if err := s.provedForSecrets(ctx, p, project, options); err != nil {
-		return Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
+		return contract.Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		parent, err := access.Project(tx, p, project, access.ExportCreate)
@@ -123,7 +104,7 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 			Consumers:   options.Consumers,
 			Secrets:     options.Secrets,
 			Recipient:   options.Recipient,
-			State:       Queued,
+			State:       contract.ExportQueued,
 			CreatedAt:   models.Now(),
 			RequestedBy: p.Actor(),
 		}
@@ -147,11 +128,11 @@ func (s *Service) Request(ctx context.Context, p access.Principal, project strin
 				return err
 			}
 		}
-		out = view(row, parent.Name)
+		out = s.shown(row, parent.Name)
 		return s.Jobs.EnqueueExport(ctx, tx, row.ID)
 	})
 	if err != nil {
-		return Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
+		return contract.Export{}, fmt.Errorf("exports: request for %s: %w", project, err)
 	}
 	return out, nil
 }
@@ -174,56 +155,59 @@ func checkRoom(tx *models.Tx, parent models.Project) error {
 }
 
 // Get finds an export.
-func (s *Service) Get(ctx context.Context, p access.Principal, id string) (Export, error) {
+func (s *Service) Get(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.Export, error) {
 	tx := s.DB.Read(ctx)
-	row, parent, err := s.find(tx, p, id, access.ExportRead)
+	row, parent, err := s.find(tx, p, in.Export, access.ExportRead)
 	var members map[string]string
 	if err == nil {
 		members, err = tx.EmailsOfTeam(parent.TeamID)
 	}
 	if err != nil {
-		return Export{}, fmt.Errorf("exports: get %s: %w", id, err)
+		return contract.Export{}, fmt.Errorf("exports: get %s: %w", in.Export, err)
 	}
-	out := view(row, parent.Name)
-	out.Requester = members[row.RequestedBy]
+	out := s.shown(row, parent.Name)
+	out.RequestedBy.Email = contract.OrNull(members[row.RequestedBy])
 	return out, nil
 }
 
-// List returns a project's exports, newest first.
+// List returns a project's exports, newest first by default.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, f models.ExportFilter, page models.Page,
-) (models.List[Export], error) {
+	ctx context.Context, p access.Principal, in contract.ExportList,
+) (models.List[contract.Export], error) {
+	var none models.List[contract.Export]
 	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.ExportRead)
+	parent, err := access.Project(tx, p, in.Project, access.ExportRead)
 	if err != nil {
-		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
+		return none, fmt.Errorf("exports: list of %s: %w", in.Project, err)
 	}
-	f.Now = models.Now()
-	rows, err := tx.ExportsOf(parent.ID, f, page)
+	filter := models.ExportFilter{State: in.State, Format: in.Format, Now: models.Now()}
+	rows, err := tx.ExportsOf(parent.ID, filter, models.PageOf(in.Page, in.Sort, ""))
 	if err != nil {
-		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
+		return none, fmt.Errorf("exports: list of %s: %w", in.Project, err)
 	}
 	members, err := tx.EmailsOfTeam(parent.TeamID)
 	if err != nil {
-		return models.List[Export]{}, fmt.Errorf("exports: list of %s: %w", project, err)
+		return none, fmt.Errorf("exports: list of %s: %w", in.Project, err)
 	}
-	return models.MapList(rows, func(row models.Export) Export {
-		out := view(row, parent.Name)
-		out.Requester = members[row.RequestedBy]
+	return models.MapList(rows, func(row models.Export) contract.Export {
+		out := s.shown(row, parent.Name)
+		out.RequestedBy.Email = contract.OrNull(members[row.RequestedBy])
 		return out
 	}), nil
 }
 
 // Cancel stops an export that is not finished. A finished one is refused as Conflict with
 // the code export_finished.
-func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Export, error) {
-	var out Export
+func (s *Service) Cancel(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.Export, error) {
+	id := in.Export
+	var out contract.Export
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, parent, err := s.find(tx, p, id, access.ExportCreate)
 		if err != nil {
 			return err
 		}
-		moved, err := tx.MoveExport(id, []string{Queued, Building}, Cancelled)
+		running := []string{contract.ExportQueued, contract.ExportBuilding}
+		moved, err := tx.MoveExport(id, running, contract.ExportCancelled)
 		if err != nil {
 			return err
 		}
@@ -232,8 +216,8 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 				row.State)
 		}
 		before := row
-		row.State = Cancelled
-		out = view(row, parent.Name)
+		row.State = contract.ExportCancelled
+		out = s.shown(row, parent.Name)
 		return access.Record(tx, p, access.Entry{
 			Action:  access.ExportCreate,
 			Object:  id,
@@ -245,7 +229,7 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, id string) (Ex
 		})
 	})
 	if err != nil {
-		return Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
+		return contract.Export{}, fmt.Errorf("exports: cancel %s: %w", id, err)
 	}
 	return out, nil
 }
@@ -270,8 +254,9 @@ func (s *Service) find(
 	return row, parent, access.CheckProject(p, parent, action)
 }
 
-func view(row models.Export, projectName string) Export {
-	out := Export{
+// shown is an export as its team sees it, but for the address of its requester.
+func (s *Service) shown(row models.Export, projectName string) contract.Export {
+	out := contract.Export{
 		ID:          row.ID,
 		Project:     row.ProjectID,
 		ProjectName: projectName,
@@ -280,26 +265,28 @@ func view(row models.Export, projectName string) Export {
 		Consumers:   row.Consumers,
 		Secrets:     row.Secrets,
 		Recipient:   row.Recipient,
-		RequestedBy: row.RequestedBy,
+		RequestedBy: contract.Requester{ID: row.RequestedBy},
 		State:       row.State,
-		Part:        row.Part,
-		RowsDone:    row.RowsDone,
-		RowsTotal:   row.RowsTotal,
+		Progress:    contract.ExportProgress{Part: row.Part, RowsDone: row.RowsDone, RowsTotal: row.RowsTotal},
 		SizeBytes:   row.SizeBytes,
 		SHA256:      row.SHA256,
-		Summary: bundle.Summary{
+		Ledger: contract.LedgerCounts{
 			Exact:       row.Exact,
 			Approximate: row.Approximate,
 			Lossy:       row.Lossy,
 			Skipped:     row.Skipped,
 		},
-		Problem:    row.Problem,
-		CreatedAt:  row.CreatedAt,
-		FinishedAt: row.FinishedAt,
-		ExpiresAt:  row.ExpiresAt,
+		Error:      row.Problem,
+		CreatedAt:  row.CreatedAt.UTC(),
+		FinishedAt: contract.UTC(row.FinishedAt),
+		ExpiresAt:  contract.UTC(row.ExpiresAt),
 	}
-	if row.State == Ready && row.ExpiresAt != nil && !row.ExpiresAt.After(models.Now()) {
-		out.State = Expired
+	if row.State == contract.ExportReady {
+		if row.ExpiresAt != nil && !row.ExpiresAt.After(models.Now()) {
+			out.State = contract.ExportExpired
+		} else {
+			out.DownloadURL = s.PublicURL + "/api/v1/exports/" + row.ID + "/download"
+		}
 	}
 	return out
 }

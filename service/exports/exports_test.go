@@ -85,7 +85,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	return w
 }
 
-func (w *world) request(t *testing.T, options exports.Options) exports.Export {
+func (w *world) request(t *testing.T, options exports.Options) contract.Export {
 	t.Helper()
 	e, err := w.Request(t.Context(), w.owner, "shop", options)
 	if err != nil {
@@ -94,9 +94,9 @@ func (w *world) request(t *testing.T, options exports.Options) exports.Export {
 	return e
 }
 
-func (w *world) get(t *testing.T, id string) exports.Export {
+func (w *world) get(t *testing.T, id string) contract.Export {
 	t.Helper()
-	e, err := w.Get(t.Context(), w.owner, id)
+	e, err := w.Get(t.Context(), w.owner, contract.ExportPath{Export: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,14 +131,14 @@ func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
 				}
 				content := w.download(t, e.ID)
 				got := w.get(t, e.ID)
-				if got.State != exports.Ready {
-					t.Errorf("state %s, want %s", got.State, exports.Ready)
+				if got.State != contract.ExportReady {
+					t.Errorf("state %s, want %s", got.State, contract.ExportReady)
 				}
 				if got.SizeBytes != int64(len(content)) {
 					t.Errorf("size %d, want %d", got.SizeBytes, len(content))
 				}
-				if got.Summary.Exact == 0 {
-					t.Errorf("nothing is exact: %+v", got.Summary)
+				if got.Ledger.Exact == 0 {
+					t.Errorf("nothing is exact: %+v", got.Ledger)
 				}
 				if first != nil && !bytes.Equal(first, content) {
 					t.Errorf("%+v: two exports differ", options)
@@ -175,7 +175,7 @@ func TestAFailedAttemptIsRepeatedAndTheLastOneFails(t *testing.T) {
 			t.Fatal("built without space")
 		}
 		store.broken = false
-		if err := w.Build(t.Context(), e.ID, false); err != nil || w.get(t, e.ID).State != exports.Ready {
+		if err := w.Build(t.Context(), e.ID, false); err != nil || w.get(t, e.ID).State != contract.ExportReady {
 			t.Errorf("the second attempt: %v, %s", err, w.get(t, e.ID).State)
 		}
 		store.broken = true
@@ -183,7 +183,7 @@ func TestAFailedAttemptIsRepeatedAndTheLastOneFails(t *testing.T) {
 		if err := w.Build(t.Context(), last.ID, true); err == nil {
 			t.Fatal("built without space")
 		}
-		if got := w.get(t, last.ID); got.State != exports.Failed || got.Problem == "" {
+		if got := w.get(t, last.ID); got.State != contract.ExportFailed || got.Error == "" {
 			t.Errorf("after the last attempt: %+v", got)
 		}
 	})
@@ -203,7 +203,7 @@ func TestAnExpiredExportLosesItsFile(t *testing.T) {
 		if err := w.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if left, _ := os.ReadDir(string(w.dir)); len(left) != 0 || w.get(t, e.ID).State != exports.Expired {
+		if left, _ := os.ReadDir(string(w.dir)); len(left) != 0 || w.get(t, e.ID).State != contract.ExportExpired {
 			t.Errorf("left %v, state %s", left, w.get(t, e.ID).State)
 		}
 	})
@@ -213,13 +213,13 @@ func TestCancelledIsNeverBuilt(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
-		if _, err := w.Cancel(t.Context(), w.owner, e.ID); err != nil {
+		if _, err := w.Cancel(t.Context(), w.owner, e.Path()); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != exports.Cancelled {
+		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != contract.ExportCancelled {
 			t.Errorf("%v, %s", err, w.get(t, e.ID).State)
 		}
-		if _, err := w.Cancel(t.Context(), w.owner, e.ID); fault.KindOf(err) != fault.Conflict {
+		if _, err := w.Cancel(t.Context(), w.owner, e.Path()); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("cancelled twice: %v", err)
 		}
 	})
@@ -231,14 +231,14 @@ func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
 		w.Store = &changingStore{Store: w.dir, change: func() {
-			if _, err := w.Cancel(t.Context(), w.owner, e.ID); err != nil {
+			if _, err := w.Cancel(t.Context(), w.owner, e.Path()); err != nil {
 				t.Error(err)
 			}
 		}}
 		if err := w.Build(t.Context(), e.ID, true); err == nil {
 			t.Error("a cancelled export was finished")
 		}
-		if left, _ := os.ReadDir(string(w.dir)); len(left) != 0 || w.get(t, e.ID).State != exports.Cancelled {
+		if left, _ := os.ReadDir(string(w.dir)); len(left) != 0 || w.get(t, e.ID).State != contract.ExportCancelled {
 			t.Errorf("left %v, state %s", left, w.get(t, e.ID).State)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -135,7 +136,9 @@ func (f *Followers) poll(
 	}
 }
 
-func unfinished(state string) bool { return state == Queued || state == Building }
+func unfinished(state string) bool {
+	return state == contract.ExportQueued || state == contract.ExportBuilding
+}
 
 // Follow calls send with the export as it is, after each change, and once in a Heartbeat. It
 // returns nil once it has sent the export in a state that it cannot leave by being built, and
@@ -144,10 +147,10 @@ func unfinished(state string) bool { return state == Queued || state == Building
 // ends ctx when it loses them (MayRead). Too many readers are refused as TooMany.
 //
 // A worker of any replica may build the export, so that the database is asked.
-func (s *Service) Follow(ctx context.Context, p access.Principal, id string, send func(Export) error) error {
+func (s *Service) Follow(ctx context.Context, p access.Principal, id string, send func(contract.Export) error) error {
 	ctx, stop := context.WithTimeout(ctx, followFor)
 	defer stop()
-	e, err := s.Get(ctx, p, id)
+	e, err := s.Get(ctx, p, contract.ExportPath{Export: id})
 	if err != nil {
 		return fmt.Errorf("exports: follow %s: %w", id, err)
 	}
@@ -160,10 +163,10 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, id string, sen
 		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow exports already.", maxFollowers)
 	}
 	defer s.Followers.leave(id, from)
-	var last Export
+	var last contract.Export
 	var sentAt time.Time
 	for {
-		if e.moved(last) || time.Since(sentAt) >= Heartbeat {
+		if moved(e, last) || time.Since(sentAt) >= Heartbeat {
 			if err := send(e); err != nil {
 				return err
 			}
@@ -187,9 +190,9 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, id string, sen
 		if now.err != nil {
 			return fmt.Errorf("exports: follow %s: %w", id, now.err)
 		}
-		requester := e.Requester
-		e = view(now.row, now.project.Name)
-		e.Requester = requester
+		email := e.RequestedBy.Email
+		e = s.shown(now.row, now.project.Name)
+		e.RequestedBy.Email = email
 	}
 }
 
@@ -214,7 +217,6 @@ func (s *Service) position(ctx context.Context, id string) (now position) {
 }
 
 // moved reports whether an export is at another point than before.
-func (e Export) moved(before Export) bool {
-	return e.State != before.State || e.Part != before.Part || e.RowsDone != before.RowsDone ||
-		e.RowsTotal != before.RowsTotal
+func moved(e, before contract.Export) bool {
+	return e.State != before.State || e.Progress != before.Progress
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 )
 
@@ -68,7 +69,7 @@ func TestFollowers_shareOnePoller(t *testing.T) {
 		t.Error("one follower too many is let in")
 	}
 	for done := int64(1); done <= 3; done++ {
-		r.next(at(Building, done))
+		r.next(at(contract.ExportBuilding, done))
 		for i := range all {
 			<-all[i].next
 			var now position
@@ -80,7 +81,7 @@ func TestFollowers_shareOnePoller(t *testing.T) {
 	for _, one := range all[1:] {
 		f.leave("exp_1", one.from)
 	}
-	ctx := r.next(at(Building, 4))
+	ctx := r.next(at(contract.ExportBuilding, 4))
 	f.leave("exp_1", all[0].from)
 	select {
 	case <-ctx.Done():
@@ -96,7 +97,7 @@ func TestFollowers_shareOnePoller(t *testing.T) {
 // poller of its own.
 func TestFollowers_lastRead(t *testing.T) {
 	for name, last := range map[string]position{
-		"finished": at(Ready, 9),
+		"finished": at(contract.ExportReady, 9),
 		"error":    {err: errors.New("no database")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +112,7 @@ func TestFollowers_lastRead(t *testing.T) {
 				}
 			}
 			later, next, _ := f.join("exp_1", time.Millisecond, r.read)
-			r.next(at(Building, 1))
+			r.next(at(contract.ExportBuilding, 1))
 			<-next
 			if now, _ := f.at(later); now.row.RowsDone != 1 {
 				t.Errorf("a later one reads %+v", now)

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/exports"
 	"postern/testkit/state"
 )
 
@@ -17,15 +17,15 @@ func TestFollow(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
-		states := make(chan exports.Export)
+		states := make(chan contract.Export)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- w.Follow(t.Context(), w.owner, e.ID, func(now exports.Export) error {
+			ended <- w.Follow(t.Context(), w.owner, e.ID, func(now contract.Export) error {
 				states <- now
 				return nil
 			})
 		}()
-		if first := <-states; first.State != exports.Queued || first.ID != e.ID {
+		if first := <-states; first.State != contract.ExportQueued || first.ID != e.ID {
 			t.Errorf("it begins with %s, %s", first.ID, first.State)
 		}
 		go func() {
@@ -34,7 +34,7 @@ func TestFollow(t *testing.T) {
 			}
 		}()
 		for now := range states {
-			if now.State == exports.Ready {
+			if now.State == contract.ExportReady {
 				if now.SizeBytes == 0 {
 					t.Error("the last one has no size")
 				}
@@ -46,14 +46,14 @@ func TestFollow(t *testing.T) {
 		}
 
 		var once []string
-		err := w.Follow(t.Context(), w.owner, e.ID, func(now exports.Export) error {
+		err := w.Follow(t.Context(), w.owner, e.ID, func(now contract.Export) error {
 			once = append(once, now.State)
 			return nil
 		})
-		if err != nil || len(once) != 1 || once[0] != exports.Ready {
+		if err != nil || len(once) != 1 || once[0] != contract.ExportReady {
 			t.Errorf("of a finished one: %q, %v", once, err)
 		}
-		never := func(exports.Export) error { return errors.New("sent") }
+		never := func(contract.Export) error { return errors.New("sent") }
 		if err := w.Follow(t.Context(), access.Principal{}, e.ID, never); fault.KindOf(err) != fault.Unauthenticated {
 			t.Errorf("without a credential: %v", err)
 		}
@@ -66,7 +66,7 @@ func TestFollow_movedMeanwhile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
-		err := w.Follow(t.Context(), w.owner, e.ID, func(exports.Export) error {
+		err := w.Follow(t.Context(), w.owner, e.ID, func(contract.Export) error {
 			return db.Write(t.Context(), func(tx *models.Tx) error {
 				other := models.Team{ID: models.NewID("team"), Name: "Other", CreatedAt: models.Now()}
 				if err := tx.Insert(&other); err != nil {
@@ -88,7 +88,7 @@ func TestFollow_ends(t *testing.T) {
 	follow := func(ctx context.Context) <-chan error {
 		seen, ended := make(chan struct{}, 1), make(chan error, 1)
 		go func() {
-			ended <- w.Follow(ctx, w.owner, e.ID, func(exports.Export) error {
+			ended <- w.Follow(ctx, w.owner, e.ID, func(contract.Export) error {
 				seen <- struct{}{}
 				return nil
 			})

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,7 +18,7 @@ import (
 
 // Ledger is the ledger of a finished export, summed up by codes. It outlasts the zip.
 type Ledger struct {
-	Export    Export
+	Export    contract.Export
 	Lines     []Line
 	Forgotten bool // the zip is gone, and with it the names of keys and of people
 }
@@ -63,8 +64,8 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, fil
 	if err := filter.check(); err != nil {
 		return Ledger{}, err
 	}
-	out := Ledger{Export: view(row, parent.Name)}
-	if out.Export.State != Ready && out.Export.State != Expired {
+	out := Ledger{Export: s.shown(row, parent.Name)}
+	if out.Export.State != contract.ExportReady && out.Export.State != contract.ExportExpired {
 		return Ledger{}, fault.New(fault.Conflict, "no_ledger",
 			"This export is %s; an export has a ledger once it is ready.", row.State)
 	}
@@ -76,7 +77,7 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, fil
 	if err != nil {
 		return Ledger{}, fmt.Errorf("exports: ledger of %s: %w", id, err)
 	}
-	if out.Forgotten = out.Export.State == Expired; out.Forgotten {
+	if out.Forgotten = out.Export.State == contract.ExportExpired; out.Forgotten {
 		lines = withoutPeople(lines) // the upkeep may be late
 	}
 	for _, line := range lines {

@@ -3,12 +3,14 @@ package exports_test
 import (
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,7 +19,7 @@ import (
 )
 
 // finished requests an export and builds it.
-func (w *world) finished(t *testing.T, options exports.Options) exports.Export {
+func (w *world) finished(t *testing.T, options exports.Options) contract.Export {
 	t.Helper()
 	e := w.request(t, options)
 	if err := w.Build(t.Context(), e.ID, true); err != nil {
@@ -74,7 +76,7 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 		gone("after the upkeep")
 		// What is stored has no names either: show it as if the zip were there.
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			_, err := tx.MoveExport(e.ID, []string{exports.Expired}, exports.Ready)
+			_, err := tx.MoveExport(e.ID, []string{contract.ExportExpired}, contract.ExportReady)
 			return err
 		})
 		if err != nil {
@@ -154,8 +156,8 @@ func TestLedgerIsRefused(t *testing.T) {
 func TestRequesterIsNamedInTheirTeamOnly(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		if got := w.get(t, w.request(t, gateway).ID); got.RequestedBy != "workspace_key:"+w.owner.HomeTeam {
-			t.Errorf("requested by %q, want the workspace key", got.RequestedBy)
+		if got := w.get(t, w.request(t, gateway).ID); got.RequestedBy.ID != "workspace_key:"+w.owner.HomeTeam {
+			t.Errorf("requested by %q, want the workspace key", got.RequestedBy.ID)
 		}
 		now := models.Now()
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
@@ -167,21 +169,25 @@ func TestRequesterIsNamedInTheirTeamOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for account, want := range map[string]string{"acc_ana": "ana@example.com", "acc_gone": ""} {
+		ana := "ana@example.com"
+		for account, email := range map[string]*string{"acc_ana": &ana, "acc_gone": nil} {
+			want := contract.Requester{ID: account, Email: email}
 			by := access.Principal{Account: account, Roles: map[string]access.Role{w.owner.HomeTeam: access.Owner}}
 			e, err := w.Request(t.Context(), by, "shop", gateway)
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, err := w.List(t.Context(), w.owner, "shop", models.ExportFilter{}, models.Page{})
+			list, err := w.List(t.Context(), w.owner, contract.ExportList{
+				ProjectPath: contract.ProjectPath{Project: "shop"},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := list.Items[0]; got.ID != e.ID || got.RequestedBy != account || got.Requester != want {
-				t.Errorf("%s: listed as of %q, %q", account, got.RequestedBy, got.Requester)
+			if got := list.Items[0]; got.ID != e.ID || !reflect.DeepEqual(got.RequestedBy, want) {
+				t.Errorf("%s: listed as of %+v", account, got.RequestedBy)
 			}
-			if got := w.get(t, e.ID); got.Requester != want {
-				t.Errorf("%s: called %q, want %q", account, got.Requester, want)
+			if got := w.get(t, e.ID); !reflect.DeepEqual(got.RequestedBy, want) {
+				t.Errorf("%s: called %+v", account, got.RequestedBy)
 			}
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -133,7 +134,7 @@ func TestExpiryForgetsTheKeyOfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		row, err := db.Read(t.Context()).ExportByID(e.ID)
-		if err != nil || row.State != exports.Expired || row.FileKey != nil {
+		if err != nil || row.State != contract.ExportExpired || row.FileKey != nil {
 			t.Errorf("%v: state %s, key of %d bytes", err, row.State, len(row.FileKey))
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/exports"
 	"postern/testkit/state"
@@ -47,7 +48,7 @@ func TestSweep(t *testing.T) {
 		if err := w.Build(t.Context(), ready.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Cancel(t.Context(), w.owner, cancelled.ID); err != nil {
+		if _, err := w.Cancel(t.Context(), w.owner, cancelled.Path()); err != nil {
 			t.Fatal(err)
 		}
 		leave(t, w.dir, queued.ID, false)
@@ -96,7 +97,7 @@ func TestBuild_overtaken(t *testing.T) {
 			t.Error("the overtaken attempt has finished")
 		}
 		got := w.get(t, e.ID)
-		if got.State != exports.Ready || int64(len(w.download(t, e.ID))) != got.SizeBytes {
+		if got.State != contract.ExportReady || int64(len(w.download(t, e.ID))) != got.SizeBytes {
 			t.Errorf("state %s, a zip of %d bytes, want %d", got.State, len(w.download(t, e.ID)), got.SizeBytes)
 		}
 		if left := files(t, w.dir); len(left) != 1 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 )
 
@@ -39,7 +40,7 @@ func (s *Service) requeue(ctx context.Context) error {
 			return fmt.Errorf("exports: find abandoned ones: %w", err)
 		}
 		for _, row := range abandoned {
-			moved, err := tx.MoveExport(row.ID, []string{Building}, Queued)
+			moved, err := tx.MoveExport(row.ID, []string{contract.ExportBuilding}, contract.ExportQueued)
 			if err != nil {
 				return fmt.Errorf("exports: queue %s again: %w", row.ID, err)
 			}
@@ -110,7 +111,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 // needs reports whether an export in this state, "" for an unknown one, needs its files.
 func (s *Service) needs(state string, written time.Time) bool {
 	switch state {
-	case Queued, Building, Ready:
+	case contract.ExportQueued, contract.ExportBuilding, contract.ExportReady:
 		return true
 	case "":
 		return written.Add(s.TTL).After(models.Now())

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/exports"
 	"postern/testkit/state"
@@ -49,7 +50,7 @@ func TestManyWorkersBuildAnExportOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := counting.created.Load(); n != 1 || w.get(t, e.ID).State != exports.Ready {
+		if n := counting.created.Load(); n != 1 || w.get(t, e.ID).State != contract.ExportReady {
 			t.Errorf("built %d times, now %s", n, w.get(t, e.ID).State)
 		}
 	})
@@ -75,7 +76,7 @@ func TestAStoppedWorkerHandsItsExportBack(t *testing.T) {
 			t.Fatal("a stopped worker has finished")
 		}
 		w.Store = w.dir
-		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != exports.Ready {
+		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != contract.ExportReady {
 			t.Errorf("the next worker: %v, %s", err, w.get(t, e.ID).State)
 		}
 		if parts, _ := filepath.Glob(filepath.Join(string(w.dir), "*.part")); len(parts) != 0 {
@@ -109,7 +110,7 @@ func TestADeadWorkersExportIsQueuedAgain(t *testing.T) {
 		if err := w.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if len(w.queue.ids) != 2 || w.queue.ids[1] != e.ID || w.get(t, e.ID).State != exports.Queued {
+		if len(w.queue.ids) != 2 || w.queue.ids[1] != e.ID || w.get(t, e.ID).State != contract.ExportQueued {
 			t.Errorf("queued: %v, state %s", w.queue.ids, w.get(t, e.ID).State)
 		}
 	})
@@ -134,7 +135,7 @@ func TestTheSoleOwnerTakesOverAtOnce(t *testing.T) {
 		if err := w.TakeOver(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != exports.Ready {
+		if err := w.Build(t.Context(), e.ID, true); err != nil || w.get(t, e.ID).State != contract.ExportReady {
 			t.Errorf("after the take-over: %v, %s", err, w.get(t, e.ID).State)
 		}
 		if left, _ := os.ReadDir(string(w.dir)); len(left) != 1 || filepath.Ext(left[0].Name()) != ".zip" {

@@ -34,9 +34,9 @@ func TestTable_LoadKeys(t *testing.T) {
 		if err := table.LoadKeys(db.Read(t.Context()), first.ID, second.ID); err != nil {
 			t.Fatal(err)
 		}
-		for plaintext, want := range map[string]string{first.Secret.Reveal(): "default", second.Secret.Reveal(): "acme"} {
+		for secret, want := range map[contract.Secret]string{first.Secret: "default", second.Secret: "acme"} {
 			var key snapshot.Key
-			if table.Lookup(policy.HashKey(plaintext), &key); key.Tenant != want || key.KeyType != "full" {
+			if table.Lookup(policy.HashKey(secret.Reveal()), &key); key.Tenant != want || key.KeyType != "full" {
 				t.Errorf("a key of %s is %+v", want, key)
 			}
 		}

@@ -112,7 +112,9 @@ func TestAKeySaysWhereItsLimitsComeFrom(t *testing.T) {
 			contract.LimitsOfKey:     {Owner: "o", KeyType: "gold", Limits: contract.Limits{"hour": 700}},
 		} {
 			key := w.create(t, in)
-			held := map[string]int64{contract.LimitsOfProject: 7, contract.LimitsOfType: 70, contract.LimitsOfKey: 700}[want]
+			held := map[string]int64{
+				contract.LimitsOfProject: 7, contract.LimitsOfType: 70, contract.LimitsOfKey: 700,
+			}[want]
 			if key.LimitsFrom != want || key.EffectiveLimits["hour"] != held {
 				t.Errorf("%s: %v from %s", want, key.EffectiveLimits, key.LimitsFrom)
 			}

@@ -172,7 +172,8 @@ func TestMove_whileAKeyIsCreated(t *testing.T) {
 			}
 			go func() {
 				defer close(done)
-				_, created = o.keys.Create(t.Context(), o.owner, contract.NewKey{Owner: "late", Tenant: "acme"}.In(o.shop))
+				in := contract.NewKey{Owner: "late", Tenant: "acme"}.In(o.shop)
+				_, created = o.keys.Create(t.Context(), o.owner, in)
 			}()
 			awaitLockWaiter(t, db, done)
 			if _, err := tx.DetachTenant(o.shop, o.acme); err != nil {

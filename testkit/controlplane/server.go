@@ -64,6 +64,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Store:     exports.Dir(t.TempDir()),
 		TTL:       time.Hour,
 		AddressOf: settings.Address,
+		PublicURL: settings.PublicURL,
 		Generator: "postern test",
 		Vault:     vault,
 		Followers: exports.NewFollowers(),

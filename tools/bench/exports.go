@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/tools/procfs"
 )
 
@@ -135,7 +136,7 @@ func fillExport(ctx context.Context, s settings, data string) (err error) {
 
 // exported is an export that is ready.
 type exported struct {
-	export client.Export
+	export contract.Export
 	took   time.Duration
 	memory float64 // MB above what the server took before
 }
@@ -154,9 +155,9 @@ func exportTimes(
 		return out, err
 	}
 	began := time.Now()
-	var queued []client.Export
+	var queued []contract.Export
 	for range times {
-		e, err := api.CreateExport(ctx, "large", client.NewExport{Format: "gateway"})
+		e, err := client.Do(ctx, api, contract.CreateExport, contract.NewExport{Format: "gateway"}.In("large"))
 		if err != nil {
 			return out, err
 		}
@@ -166,7 +167,7 @@ func exportTimes(
 	go func() { beside <- meanwhile() }()
 	for _, e := range queued {
 		if err == nil {
-			out.export, err = api.WaitExport(ctx, e.ID, func(client.Export) {})
+			out.export, err = api.WaitExport(ctx, e.ID, func(contract.Export) {})
 		}
 	}
 	out.took = time.Since(began)
@@ -236,15 +237,16 @@ func (l load) slowest(ctx context.Context, sc scenario, p peer, isGoingOn func()
 
 // isExporting reports whether the newest export is not finished.
 func isExporting(ctx context.Context, api *client.Client) (bool, error) {
-	for e, err := range api.Exports(ctx, "large") {
-		return e.State == "queued" || e.State == "building", err
+	in := contract.ExportList{ProjectPath: contract.ProjectPath{Project: "large"}}
+	for e, err := range client.Each(ctx, api, contract.ListExports, in) {
+		return e.Running(), err
 	}
 	return false, nil
 }
 
 // verifyExport downloads a zip to the file of that name and returns how long `postern verify` takes.
 func verifyExport(
-	ctx context.Context, api *client.Client, e client.Export, binary, name string,
+	ctx context.Context, api *client.Client, e contract.Export, binary, name string,
 ) (took time.Duration, err error) {
 	file, err := os.Create(name)
 	if err != nil {

@@ -384,8 +384,8 @@ func keyTypeFields(m KeyTypeForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: m.id("expires-in"), Name: "expires_in", Label: "Default lifetime in days", Value: m.Days, Autocomplete: "off",
-			Hint: "For new keys without an expiry of their own. Empty: they never expire.",
+			ID: m.id("expires-in"), Name: "expires_in", Label: "Default lifetime in days", Value: m.Days,
+			Autocomplete: "off", Hint: "For new keys without an expiry of their own. Empty: they never expire.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

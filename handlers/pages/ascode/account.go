@@ -39,7 +39,7 @@ var accountPages = map[string]Page{
 		append(listQuery("-created", "url"), Text("state", "state", "--state"))...),
 	"/audit": reads("list-audit", "audit list", auditQuery...).
 		and("verify-audit", "audit verify", Text("team", "team", "--team")),
-	"/exports/:export":                     reads("get-export", ""),
+	"/exports/:export":                     shows(contract.GetExport),
 	"/settings/tokens/:token/secret":       reads("list-tokens", "tokens list"),
 	"/teams/:team/invitations/:invitation": reads("list-invitations", "invitations list {team}"),
 	"/settings/webhooks/:webhook": shows(contract.GetWebhook).

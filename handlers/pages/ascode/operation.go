@@ -42,7 +42,8 @@ func fieldsOf(op contract.Described, members ...string) []Field {
 		}
 		fields[i] = fieldOf(m, flag)
 		switch {
-		case m.Type != m.Elem(), op.Describe().Method == http.MethodPut:
+		case op.Describe().Method == http.MethodPut,
+			m.Type != m.Elem() && m.Type != reflect.TypeFor[*time.Time](): // a time is of what is created
 			fields[i] = fields[i].Keep() // of what exists
 		case m.Required:
 			fields[i] = fields[i].Need()

@@ -45,7 +45,7 @@ var projectPages = map[string]Page{
 		Text("version", "version", "--version"), Text("environment", "environment", "--env"),
 		Text("method", "method", "").Or("GET"), Text("path", "path", "").Or("/"),
 		Text("key", "key", "--key"), Text("user", "user", "--user"), Joined(Words("scopes", "scopes", "--scopes"))),
-	"/projects/:project/export": reads("list-exports", "exports list {project}",
+	"/projects/:project/export": shows(contract.ListExports,
 		sorted("exports_sort", "exports_dir", "-created", "-size"), Text("exports_state", "state", "--state"),
 		Text("exports_format", "format", "--format")),
 	"/projects/:project/export/preview": {Reads: []Call{{
@@ -205,7 +205,7 @@ var projectForms = map[string][]Call{
 		},
 		Note: "The command waits for the export and saves the zip.",
 	}},
-	"/exports/:export/cancel": does("cancel-export", ""),
+	"/exports/:export/cancel": submits(contract.CancelExport),
 }
 
 var newTenant = []Field{
