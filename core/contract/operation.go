@@ -51,7 +51,14 @@ type Described interface {
 }
 
 // Operations returns all operations of the contract.
-func Operations() []Described { return slices.Concat(webhookOperations) }
+func Operations() []Described {
+	return slices.Concat(
+		groupOperations,
+		groupMappingOperations,
+		userOperations,
+		webhookOperations,
+	)
+}
 
 // Words are those of the operation's command, and the arguments after them.
 func (o Operation) Words() (words, arguments []string) {
