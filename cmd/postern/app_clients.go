@@ -38,6 +38,14 @@ func onLogin[T any](t terminal, c *cobra.Command, id string, call func(context.C
 	return out, err
 }
 
+// asLogin runs a command with the first credential that may read what its first argument names, as onLogin does.
+func asLogin(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+	_, err := onLogin(t, c, c.Flags().Arg(0), func(_ context.Context, api caller) (nothing, error) {
+		return nothing{}, run(api.Client)
+	})
+	return err
+}
+
 // tenantID returns the id of a tenant that the command line names by id or by name.
 // Every project has a tenant named default, so a name may have several.
 func tenantID(ctx context.Context, api caller, ref string) (string, error) {

@@ -2,36 +2,22 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newGroupMappings(t terminal) *cobra.Command {
 	return family("group-mappings", "List and change by which claims of a provider users are in groups",
-		newGroupMappingsList(t), newGroupMappingsAdd(t), newGroupMappingsRemove(t))
-}
-
-func newGroupMappingsList(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use: "list PROVIDER", Short: "List the rules of a provider", Args: exactly("PROVIDER"),
-		RunE: func(c *cobra.Command, args []string) error {
-			found, err := onLogin(t, c, args[0], func(ctx context.Context, api caller) (client.GroupMappings, error) {
-				return api.GroupMappings(ctx, args[0])
-			})
-			if err != nil {
-				return err
-			}
-			return printGroupMappings(t, c, found)
-		},
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
+		operationCommand(t, asLogin, contract.GetGroupMappings,
+			func(_ contract.ProviderPath, found contract.GroupMappings) error {
+				return printGroupMappings(t, found)
+			}),
+		newGroupMappingsAdd(t), newGroupMappingsRemove(t))
 }
 
 func newGroupMappingsAdd(t terminal) *cobra.Command {
@@ -41,8 +27,8 @@ func newGroupMappingsAdd(t terminal) *cobra.Command {
 		Example: "  postern group-mappings add idp_… groups /billing billing\n" +
 			"  postern group-mappings add idp_… realm_access.roles admin- admins --prefix\n" +
 			"  postern group-mappings add idp_… teams acme/sre on-call",
-	}, func(list []client.GroupMapping, one client.GroupMapping) ([]client.GroupMapping, error) {
-		return append(list, one), nil
+	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {
+		return append(now.Rules(), one), nil
 	})
 }
 
@@ -50,45 +36,49 @@ func newGroupMappingsRemove(t terminal) *cobra.Command {
 	return changingGroupMappings(t, &cobra.Command{
 		Use:   "remove PROVIDER CLAIM VALUE GROUP",
 		Short: "Remove a rule; with the last one of a group, users whom rules put there leave it at once",
-	}, func(list []client.GroupMapping, one client.GroupMapping) ([]client.GroupMapping, error) {
-		left := slices.DeleteFunc(slices.Clone(list), func(is client.GroupMapping) bool {
+	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {
+		rules := len(now.Mappings)
+		now.Mappings = slices.DeleteFunc(now.Mappings, func(is contract.NamedGroupMapping) bool {
 			return is.Claim == one.Claim && is.Value == one.Value && is.Match == one.Match &&
 				(is.Group == one.Group || is.GroupName == one.Group)
 		})
-		if len(left) == len(list) {
+		if len(now.Mappings) == rules {
 			return nil, fmt.Errorf("the provider has no such rule: see postern group-mappings list")
 		}
-		return left, nil
+		return now.Rules(), nil
 	})
 }
 
 // changingGroupMappings completes a command that changes the list of rules by one.
 func changingGroupMappings(
 	t terminal, command *cobra.Command,
-	change func([]client.GroupMapping, client.GroupMapping) ([]client.GroupMapping, error),
+	change func(contract.GroupMappings, contract.GroupMapping) ([]contract.GroupMapping, error),
 ) *cobra.Command {
 	var prefix bool
 	command.Args = exactly("PROVIDER", "CLAIM", "VALUE", "GROUP")
 	command.RunE = func(c *cobra.Command, args []string) error {
-		one := client.GroupMapping{Claim: args[1], Value: args[2], Match: "exact", Group: args[3]}
+		one := contract.GroupMapping{Claim: args[1], Value: args[2], Match: contract.MatchExact, Group: args[3]}
 		if prefix {
-			one.Match = "prefix"
+			one.Match = contract.MatchPrefix
 		}
-		set := func(ctx context.Context, api caller) (client.GroupMappings, error) {
-			now, err := api.GroupMappings(ctx, args[0])
+		return asLogin(t, c, func(api *client.Client) error {
+			in := contract.GroupMappingsUpdate{ProviderPath: contract.ProviderPath{Provider: args[0]}}
+			now, err := client.Do(c.Context(), api, contract.GetGroupMappings, in.ProviderPath)
 			if err != nil {
-				return now, err
+				return err
 			}
-			if now.Mappings, err = change(now.Mappings, one); err != nil {
-				return now, err
+			in.IfMatch = now.ETag
+			if in.Body.Mappings, err = change(now, one); err != nil {
+				return err
 			}
-			return api.SetGroupMappings(ctx, args[0], now)
-		}
-		found, err := onLogin(t, c, args[0], set)
-		if err != nil {
-			return err
-		}
-		return printGroupMappings(t, c, found)
+			if now, err = client.Do(c.Context(), api, contract.SetGroupMappings, in); err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, now)
+			}
+			return printGroupMappings(t, now)
+		})
 	}
 	command.Flags().BoolVar(&prefix, "prefix", false, "the value is how the claim's value begins")
 	addJSONFlag(command)
@@ -96,10 +86,7 @@ func changingGroupMappings(
 	return command
 }
 
-func printGroupMappings(t terminal, c *cobra.Command, found client.GroupMappings) error {
-	if wantsJSON(c) {
-		return printJSON(t.out, found)
-	}
+func printGroupMappings(t terminal, found contract.GroupMappings) error {
 	if len(found.Mappings) == 0 {
 		_, err := fmt.Fprintln(t.out, "No rules: claims of this provider put users into no group.")
 		return err

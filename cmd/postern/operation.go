@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -48,6 +49,31 @@ func operationCommand[In, Out any](
 func short(summary string, c *cobra.Command) *cobra.Command {
 	c.Short = summary
 	return c
+}
+
+// factsCommand is operationCommand for an answer that is printed as names and values.
+func factsCommand[In, Out any](
+	t terminal, as inName, op contract.Op[In, Out], facts func(Out) [][2]string,
+) *cobra.Command {
+	return operationCommand(t, as, op, func(_ In, out Out) error {
+		return details(t.out, func(row func(...string)) {
+			for _, fact := range facts(out) {
+				row(fact[0], fact[1])
+			}
+		})
+	})
+}
+
+// doneCommand returns the command of an operation without an answer. Its message names the last argument.
+func doneCommand[In any](t terminal, as inName, op contract.Op[In, contract.None], said string) *cobra.Command {
+	var in In
+	return requestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+		if _, err := client.Do(c.Context(), api, op, in); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(t.out, said+"\n", printable(c.Flags().Arg(c.Flags().NArg()-1)))
+		return err
+	})
 }
 
 // listCommand is operationCommand for a list, all of which is printed: the row of each item below the headings.

@@ -2,81 +2,30 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newUsers(t terminal) *cobra.Command {
-	var filter client.UserFilter
-	list := listing(
-		t,
-		asHolder,
-		"list",
-		"List the users of a tenant, newest first",
-		func(ctx context.Context, api *client.Client, args []string) ([]client.User, error) {
-			return collect(api.Users(ctx, args[0], filter))
-		},
-		[]string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"},
-		func(u client.User) []string {
-			return []string{u.ID, u.Email, u.Name, u.State, orNever(u.LastLoginAt)}
-		},
-		"TENANT",
-	)
-	list.Flags().StringVar(&filter.State, "state", "", "active, frozen or invited (default: all)")
-	list.Flags().StringVar(&filter.Email, "email", "", "the whole e-mail address")
-	list.Flags().StringVar(&filter.Query, "search", "", "only those whose e-mail address or name contains this text")
-	sortFlag(list, &filter.Sort, "created", "name", "state", "last_login")
-	list.Flags().StringVar(&filter.Group, "group", "", "only members of the group with this id")
-
-	var in client.NewUser
-	create := one(
-		t,
-		asHolder,
-		"create",
-		"Create an invited user, who signs in with an invitation link or a provider authoritative for the domain",
-		[]string{"TENANT", "EMAIL"},
-		func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
-			in.Email = args[1]
-			return api.CreateUser(ctx, args[0], in)
-		},
-		userLines,
-	)
-	create.Flags().StringVar(&in.Name, "name", "", "display name")
-	create.Flags().StringSliceVar(&in.Groups, "groups", nil, "ids of groups that the user joins")
-
-	return family(
-		"users",
-		"List and change the users of tenants",
-		list,
-		create,
-		newUsersUpdate(t),
-		newUsersInvite(t),
-		one(
-			t, asHolder, "show", "Show a user with their provider identities and groups",
-			[]string{"USER"}, onUser((*client.Client).User), userLines,
-		),
-		one(
-			t, asHolder, "freeze", "Freeze a user: refuse sign-in and calls until unfrozen",
-			[]string{"USER"}, onUser((*client.Client).FreezeUser), userLines,
-		),
-		one(
-			t, asHolder, "unfreeze", "Unfreeze a user", []string{"USER"},
-			onUser((*client.Client).UnfreezeUser), userLines,
-		),
-		none(
-			t,
-			asHolder,
-			"delete",
-			"Delete a user with their identities",
-			[]string{"USER"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.DeleteUser(ctx, args[0])
-			},
-			"%s is deleted.",
-		),
+	return family("users", "List and change the users of tenants",
+		listCommand(t, asHolder, contract.ListUsers, []string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"},
+			func(u contract.User) []string {
+				return []string{u.ID, u.Email, u.Name, u.State, orNever(u.LastLoginAt)}
+			}),
+		factsCommand(t, asHolder, contract.CreateUser, userFacts),
+		factsCommand(t, asHolder, contract.GetUser, userFacts),
+		factsCommand(t, asHolder, contract.UpdateUser, userFacts),
+		factsCommand(t, asHolder, contract.FreezeUser, userFacts),
+		factsCommand(t, asHolder, contract.UnfreezeUser, userFacts),
+		factsCommand(t, asHolder, contract.CreateUserInvitation, func(i contract.UserInvitation) [][2]string {
+			return [][2]string{{"Link", i.URL.Reveal()}, {"Ends", when(&i.ExpiresAt)}}
+		}),
+		doneCommand(t, asHolder, contract.DeleteUser, "%s is deleted."),
 		newUserSessions(t),
 		newConsents(t),
 		newApprovals(t),
@@ -84,62 +33,8 @@ func newUsers(t terminal) *cobra.Command {
 	)
 }
 
-func onUser(
-	do func(*client.Client, context.Context, string) (client.User, error),
-) func(context.Context, *client.Client, []string) (client.User, error) {
-	return func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
-		return do(api, ctx, args[0])
-	}
-}
-
-func newUsersUpdate(t terminal) *cobra.Command {
-	var email, name string
-	var command *cobra.Command
-	command = one(
-		t,
-		asHolder,
-		"update",
-		"Change a user's address or name",
-		[]string{"USER"},
-		func(ctx context.Context, api *client.Client, args []string) (client.User, error) {
-			var in client.UserChange
-			if command.Flags().Changed("email") {
-				in.Email = &email
-			}
-			if command.Flags().Changed("name") {
-				in.Name = &name
-			}
-			return api.UpdateUser(ctx, args[0], in)
-		},
-		userLines,
-	)
-	command.Flags().StringVar(&email, "email", "", "the new e-mail address")
-	command.Flags().StringVar(&name, "name", "", "the new name")
-	return command
-}
-
-func newUsersInvite(t terminal) *cobra.Command {
-	var appClient string
-	command := one(
-		t,
-		asHolder,
-		"invite",
-		"Create an invitation link for a user who has not signed in yet",
-		[]string{"USER"},
-		func(ctx context.Context, api *client.Client, args []string) (client.UserInvitation, error) {
-			return api.InviteUser(ctx, args[0], appClient)
-		},
-		func(i client.UserInvitation) [][2]string {
-			return [][2]string{{"Link", i.URL}, {"Ends", when(&i.ExpiresAt)}}
-		},
-	)
-	command.Flags().StringVar(&appClient, "app-client", "",
-		"id of the app client at which the user signs in (default: the tenant's only one)")
-	return command
-}
-
-func userLines(u client.User) [][2]string {
-	lines := [][2]string{
+func userFacts(u contract.User) [][2]string {
+	facts := [][2]string{
 		{"User", u.Email},
 		{"Id", u.ID},
 		{"Name", u.Name},
@@ -147,16 +42,40 @@ func userLines(u client.User) [][2]string {
 		{"Last login", orNever(u.LastLoginAt)},
 	}
 	for _, one := range u.Identities {
-		lines = append(lines, [2]string{"Identity", one.Subject + " of " + one.Issuer})
+		facts = append(facts, [2]string{"Identity", one.Subject + " of " + one.Issuer})
 	}
 	for _, g := range u.Groups {
 		role := "by a nested group"
-		if g.Role != nil {
+		if g.IsDirect() {
 			role = *g.Role
 		}
-		lines = append(lines, [2]string{"Group", g.Name + " (" + role + ")"})
+		facts = append(facts, [2]string{"Group", g.Name + " (" + role + ")"})
 	}
-	return lines
+	return facts
+}
+
+func newUserSessions(t terminal) *cobra.Command {
+	return family("sessions", "List and end the sessions of a user",
+		listCommand(t, asHolder, contract.ListUserSessions,
+			[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
+			func(s contract.UserSession) []string {
+				return []string{s.ID, s.ClientName, s.Provider, when(&s.CreatedAt), orNever(s.LastSeenAt), s.UserAgent}
+			}),
+		doneCommand(t, asHolder, contract.EndUserSession, "%s is ended."),
+		factsCommand(t, asHolder, contract.EndUserSessions, func(s contract.EndedSessions) [][2]string {
+			return [][2]string{{"Ended", strconv.FormatInt(s.Ended, 10)}}
+		}),
+	)
+}
+
+func newConsents(t terminal) *cobra.Command {
+	return family("consents", "List and withdraw what a user agreed to share",
+		listCommand(t, asHolder, contract.ListConsents, []string{"APP CLIENT", "ID", "SCOPES", "SINCE"},
+			func(c contract.Consent) []string {
+				return []string{c.ClientName, c.Client, strings.Join(c.Scopes, " "), when(&c.CreatedAt)}
+			}),
+		doneCommand(t, asHolder, contract.WithdrawConsent, "The consent to %s is withdrawn."),
+	)
 }
 
 func newApprovals(t terminal) *cobra.Command {

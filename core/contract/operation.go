@@ -59,11 +59,14 @@ func Operations() []Described {
 		apiScopeOperations,
 		corsOperations,
 		exportOperations,
+		groupMappingOperations,
+		groupOperations,
 		keyOperations,
 		keyTypeOperations,
 		openAPISettingsOperations,
 		ruleOperations,
 		transformOperations,
+		userOperations,
 		webhookOperations,
 	)
 }

@@ -47,7 +47,7 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
 	stateRolesAndGroups(t, issuer, name)
 	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey)
-	mapGroups(t, api, *made.Login, []client.GroupMapping{
+	mapGroups(t, api, *made.Login, []contract.GroupMapping{
 		{Claim: "realm_access.roles", Value: "mana", Match: "prefix", Group: "managers"},
 	})
 	offerOrders(t, api, "books", made.Login.ClientID)
@@ -150,22 +150,24 @@ func withScope(address, scope string) string {
 // putIntoGroups puts a user into a group that is in another.
 func putIntoGroups(t *testing.T, api *client.Client, user string) {
 	t.Helper()
-	person, err := api.User(t.Context(), user)
+	person, err := client.Do(t.Context(), api, contract.GetUser, contract.UserPath{User: user})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var groups []string
 	for _, name := range []string{"staff", "north"} {
-		made, err := api.CreateGroup(t.Context(), person.Tenant, client.GroupInput{Name: &name})
+		made, err := client.Do(t.Context(), api, contract.CreateGroup, contract.NewGroup{Name: name}.In(person.Tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
 		groups = append(groups, made.ID)
 	}
-	if _, err := api.NestGroup(t.Context(), groups[0], groups[1]); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.NestGroup, contract.Nested(groups[0], groups[1])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.SetGroupMember(t.Context(), groups[1], user, "member"); err != nil {
+	if _, err := client.Do(
+		t.Context(), api, contract.SetGroupMember, contract.InGroup(groups[1], user).As("member"),
+	); err != nil {
 		t.Fatal(err)
 	}
 }

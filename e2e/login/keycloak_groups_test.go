@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/keycloak"
@@ -33,7 +34,7 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapGroups(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey), *made.Login, []client.GroupMapping{
+	mapGroups(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey), *made.Login, []contract.GroupMapping{
 		{Claim: "realm_access.roles", Value: "manager", Group: "managers"},
 		{Claim: "groups", Value: "/staff/", Match: "prefix", Group: "staff"},
 	})
@@ -82,20 +83,25 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 }
 
 // mapGroups creates the groups that rules name, and gives the rules to the login's provider.
-func mapGroups(t *testing.T, api *client.Client, login client.ProxyLogin, rules []client.GroupMapping) {
+func mapGroups(t *testing.T, api *client.Client, login client.ProxyLogin, rules []contract.GroupMapping) {
 	t.Helper()
 	app, err := api.AppClient(t.Context(), login.ClientID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, rule := range rules {
-		if _, err := api.CreateGroup(t.Context(), app.Tenant, client.GroupInput{Name: &rule.Group}); err != nil {
+		if _, err := client.Do(
+			t.Context(), api, contract.CreateGroup, contract.NewGroup{Name: rule.Group}.In(app.Tenant),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for provider, err := range api.Providers(t.Context(), login.ClientID) {
 		if err == nil {
-			_, err = api.SetGroupMappings(t.Context(), provider.ID, client.GroupMappings{Mappings: rules})
+			_, err = client.Do(t.Context(), api, contract.SetGroupMappings, contract.GroupMappingsUpdate{
+				ProviderPath: contract.ProviderPath{Provider: provider.ID},
+				Body:         contract.GroupMappingRules{Mappings: rules},
+			})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func TestAUserInManyGroups(t *testing.T) {
 	app.scope = "openid groups"
 	signsIn(t, issuer, app, *made.Login)
 	ana := app.exchange(t, *made.Login)
-	user, err := api.User(t.Context(), ana.Subject)
+	user, err := client.Do(t.Context(), api, contract.GetUser, contract.UserPath{User: ana.Subject})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestAUserInManyGroups(t *testing.T) {
 func groupOf(n int) string { return fmt.Sprintf("group-of-a-large-directory-%04d", n) }
 
 // joins puts a user into new groups. A workspace that no one has claimed may create fewer than these by the API.
-func joins(t *testing.T, db *models.DB, user client.User, count int) {
+func joins(t *testing.T, db *models.DB, user contract.User, count int) {
 	t.Helper()
 	now := models.Now()
 	var groups []models.UserGroup

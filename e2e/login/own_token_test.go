@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
@@ -90,11 +91,11 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 	want("with the ID token", ana.id, http.StatusUnauthorized, "invalid_token")
 	want("with half of it", ana.access[:len(ana.access)-20], http.StatusUnauthorized, "invalid_token")
 
-	if _, err := api.FreezeUser(t.Context(), ana.Subject); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.FreezeUser, contract.UserPath{User: ana.Subject}); err != nil {
 		t.Fatal(err)
 	}
 	want("frozen", ana.access, http.StatusForbidden, "user_frozen")
-	if _, err := api.UnfreezeUser(t.Context(), ana.Subject); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.UnfreezeUser, contract.UserPath{User: ana.Subject}); err != nil {
 		t.Fatal(err)
 	}
 	want("unfrozen, with a token from before", ana.access, http.StatusUnauthorized, "invalid_token")
@@ -153,7 +154,7 @@ func TestADeletedUserHasNoTokens(t *testing.T) {
 	made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
 	signsIn(t, issuer, app, *made.Login)
 	ana := app.exchange(t, *made.Login)
-	if err := api.DeleteUser(t.Context(), ana.Subject); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.DeleteUser, contract.UserPath{User: ana.Subject}); err != nil {
 		t.Fatal(err)
 	}
 	address := made.Project.Environments[0].URL
@@ -189,11 +190,15 @@ func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
 	}
 	elsewhere("signed in", http.StatusOK)
 	for range 3 {
-		if _, err := api.FreezeUser(t.Context(), ana.Subject); err != nil {
+		if _, err := client.Do(
+			t.Context(), api, contract.FreezeUser, contract.UserPath{User: ana.Subject},
+		); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere("frozen", http.StatusForbidden)
-		if _, err := api.UnfreezeUser(t.Context(), ana.Subject); err != nil {
+		if _, err := client.Do(
+			t.Context(), api, contract.UnfreezeUser, contract.UserPath{User: ana.Subject},
+		); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere("unfrozen, with a token from before", http.StatusUnauthorized)
@@ -201,7 +206,7 @@ func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
 		ana = app.exchange(t, *made.Login)
 		elsewhere("signed in again", http.StatusOK)
 	}
-	if err := api.DeleteUser(t.Context(), ana.Subject); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.DeleteUser, contract.UserPath{User: ana.Subject}); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere("deleted", http.StatusUnauthorized)
@@ -210,13 +215,13 @@ func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
 // inGroup adds a user to a new group of the tenant, and returns the group's id.
 func inGroup(t *testing.T, api *client.Client, user, name string) string {
 	t.Helper()
-	one, err := api.User(t.Context(), user)
+	one, err := client.Do(t.Context(), api, contract.GetUser, contract.UserPath{User: user})
 	if err != nil {
 		t.Fatal(err)
 	}
-	group, err := api.CreateGroup(t.Context(), one.Tenant, client.GroupInput{Name: &name})
+	group, err := client.Do(t.Context(), api, contract.CreateGroup, contract.NewGroup{Name: name}.In(one.Tenant))
 	if err == nil {
-		_, err = api.SetGroupMember(t.Context(), group.ID, user, "member")
+		_, err = client.Do(t.Context(), api, contract.SetGroupMember, contract.InGroup(group.ID, user).As("member"))
 	}
 	if err != nil {
 		t.Fatal(err)

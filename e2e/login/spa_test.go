@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/platform/fault"
 	"postern/testkit"
@@ -159,7 +160,9 @@ func TestSPA_deletesAccount(t *testing.T) {
 		t.Errorf("%d calls arrived, want the one before the deletion", n)
 	}
 	api := harness.Connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey)
-	if _, err := api.User(t.Context(), user); fault.KindOf(err) != fault.NotFound {
+	if _, err := client.Do(
+		t.Context(), api, contract.GetUser, contract.UserPath{User: user},
+	); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the user after the deletion: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/accounts"
@@ -42,14 +43,10 @@ func (h *Handler) endSession(ctx context.Context, in *struct {
 	return nil, h.Accounts.EndSession(ctx, web.Principal(ctx), in.Session)
 }
 
-type endedOutput struct {
-	Ended int64 `json:"ended" doc:"Number of sessions that were ended"`
-}
-
-func (h *Handler) endOtherSessions(ctx context.Context, _ *struct{}) (*body[endedOutput], error) {
+func (h *Handler) endOtherSessions(ctx context.Context, _ *struct{}) (*body[contract.EndedSessions], error) {
 	ended, err := h.Accounts.EndOtherSessions(ctx, web.Principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &body[endedOutput]{endedOutput{ended}}, nil
+	return &body[contract.EndedSessions]{contract.EndedSessions{Ended: ended}}, nil
 }

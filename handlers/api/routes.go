@@ -271,7 +271,6 @@ func (h *Handler) loginRoutes(api huma.API) {
 	const (
 		tenant = "/api/v1/tenants/{tenant}"
 		client = "/api/v1/app-clients/{client}"
-		user   = "/api/v1/users/{user}"
 	)
 	serve(h, api, contract.GetAPIScopes, h.Projects.APIScopes)
 	serve(h, api, contract.SetAPIScopes, h.Projects.SetAPIScopes)
@@ -301,28 +300,22 @@ func (h *Handler) loginRoutes(api huma.API) {
 		"Test a provider without a user who signs in", h.testProvider)
 	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
 		"Remove a provider", h.deleteProvider)
-	route(h, api, "get-group-mappings", "GET", "/api/v1/providers/{provider}/group-mappings", 200,
-		"Get a provider's group mappings", h.getGroupMappings)
-	route(h, api, "set-group-mappings", "PUT", "/api/v1/providers/{provider}/group-mappings", 200,
-		"Replace a provider's group mappings", h.setGroupMappings)
+	serve(h, api, contract.GetGroupMappings, h.Login.GroupMappings)
+	serve(h, api, contract.SetGroupMappings, h.Login.SetGroupMappings)
 
-	route(h, api, "list-users", "GET", tenant+"/users", 200, "List a tenant's users", h.listUsers)
-	route(h, api, "create-user", "POST", tenant+"/users", 201, "Invite a user", h.createUser)
-	route(h, api, "get-user", "GET", user, 200, "Get a user", h.getUser)
-	route(h, api, "update-user", "PATCH", user, 200, "Update a user", h.updateUser)
-	route(h, api, "freeze-user", "POST", user+"/freeze", 200, "Freeze a user", h.freezeUser)
-	route(h, api, "unfreeze-user", "POST", user+"/unfreeze", 200, "Unfreeze a user", h.unfreezeUser)
-	route(h, api, "create-user-invitation", "POST", user+"/invitation", 201,
-		"Create an invitation link, by which the user signs in for the first time", h.createUserInvitation)
-	route(h, api, "delete-user", "DELETE", user, 204, "Delete a user", h.deleteUser)
-	route(h, api, "list-user-sessions", "GET", user+"/sessions", 200, "List a user's sessions", h.listUserSessions)
-	route(h, api, "end-user-session", "DELETE", user+"/sessions/{session}", 204,
-		"End a user's session", h.endUserSession)
-	route(h, api, "end-user-sessions", "POST", user+"/sessions/end-all", 200,
-		"End all of a user's sessions", h.endUserSessions)
-	route(h, api, "list-consents", "GET", user+"/consents", 200, "List a user's consents", h.listConsents)
-	route(h, api, "withdraw-consent", "DELETE", user+"/consents/{client}", 204,
-		"Withdraw a user's consent", h.withdrawConsent)
+	serveList(h, api, contract.ListUsers, h.Directory.Users)
+	serve(h, api, contract.CreateUser, h.Directory.CreateUser)
+	serve(h, api, contract.GetUser, h.Directory.User)
+	serve(h, api, contract.UpdateUser, h.Directory.UpdateUser)
+	serve(h, api, contract.FreezeUser, h.Directory.Freeze)
+	serve(h, api, contract.UnfreezeUser, h.Directory.Unfreeze)
+	serve(h, api, contract.CreateUserInvitation, h.Login.InviteUser)
+	serve(h, api, contract.DeleteUser, h.Directory.DeleteUser)
+	serveList(h, api, contract.ListUserSessions, h.Login.Sessions)
+	serve(h, api, contract.EndUserSession, h.Login.EndSession)
+	serve(h, api, contract.EndUserSessions, h.Login.EndSessions)
+	serveList(h, api, contract.ListConsents, h.Login.Consents)
+	serve(h, api, contract.WithdrawConsent, h.Login.WithdrawConsent)
 	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Get a tenant's sign-in policy", h.getEntry)
 	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Set a tenant's sign-in policy", h.setEntry)
 
@@ -335,22 +328,14 @@ func (h *Handler) loginRoutes(api huma.API) {
 
 // groupRoutes adds the groups of a tenant.
 func (h *Handler) groupRoutes(api huma.API) {
-	const (
-		tenant = "/api/v1/tenants/{tenant}"
-		group  = "/api/v1/groups/{group}"
-	)
-	route(h, api, "list-groups", "GET", tenant+"/groups", 200, "List a tenant's groups", h.listGroups)
-	route(h, api, "create-group", "POST", tenant+"/groups", 201, "Create a group", h.createGroup)
-	route(h, api, "get-group", "GET", group, 200, "Get a group", h.getGroup)
-	route(h, api, "update-group", "PATCH", group, 200, "Update a group", h.updateGroup)
-	route(h, api, "delete-group", "DELETE", group, 204, "Delete a group", h.deleteGroup)
-
-	route(h, api, "list-group-members", "GET", group+"/members", 200,
-		"List a group's members", h.listGroupMembers)
-	route(h, api, "set-group-member", "PUT", group+"/members/{user}", 200, "Add a user to a group", h.setGroupMember)
-	route(h, api, "remove-group-member", "DELETE", group+"/members/{user}", 204,
-		"Remove a user from a group", h.removeGroupMember)
-	route(h, api, "nest-group", "PUT", group+"/children/{child}", 200, "Nest a group in a group", h.nestGroup)
-	route(h, api, "unnest-group", "DELETE", group+"/children/{child}", 204,
-		"Remove a nested group", h.unnestGroup)
+	serveList(h, api, contract.ListGroups, h.Directory.Groups)
+	serve(h, api, contract.CreateGroup, h.Directory.CreateGroup)
+	serve(h, api, contract.GetGroup, h.Directory.Group)
+	serve(h, api, contract.UpdateGroup, h.Directory.UpdateGroup)
+	serve(h, api, contract.DeleteGroup, h.Directory.DeleteGroup)
+	serveList(h, api, contract.ListGroupMembers, h.Directory.Members)
+	serve(h, api, contract.SetGroupMember, h.Directory.SetMember)
+	serve(h, api, contract.RemoveGroupMember, h.Directory.RemoveMember)
+	serve(h, api, contract.NestGroup, h.Directory.Nest)
+	serve(h, api, contract.UnnestGroup, h.Directory.Unnest)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
 	"postern/testkit/fakeoidc"
@@ -76,7 +77,8 @@ func TestAccount_sessionsAndConsents(t *testing.T) {
 			t.Fatalf("withdrawing the consent answers %d", got.status)
 		}
 		user := claims(t, first.ID)["sub"].(string)
-		if list, err := s.server.Login.Consents(t.Context(), s.owner, user); err != nil || len(list) != 0 {
+		list, err := s.server.Login.Consents(t.Context(), s.owner, contract.UserPath{User: user})
+		if err != nil || len(list.Items) != 0 {
 			t.Errorf("Consents = %v, %v, want none", list, err)
 		}
 	})
@@ -104,14 +106,14 @@ func TestAccount_delete(t *testing.T) {
 	if got := s.post(browser, s.path("/account/delete"), agreed); got.status != http.StatusForbidden {
 		t.Errorf("eleven minutes after the sign-in: %d", got.status)
 	}
-	if _, err := s.server.Directory.User(t.Context(), s.owner, user); err != nil {
+	if _, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: user}); err != nil {
 		t.Fatalf("the user is gone: %v", err)
 	}
 	s.linked(browser, fake, provider.ID, "signin")
 	if got := s.post(browser, s.path("/account/delete"), agreed); got.status != http.StatusOK {
 		t.Fatalf("after signing in again: %d %s", got.status, got.Find("main").Text())
 	}
-	if _, err := s.server.Directory.User(t.Context(), s.owner, user); err == nil {
+	if _, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: user}); err == nil {
 		t.Error("the user is there after the deletion")
 	}
 	if got := s.userInfo(first.Access); got != http.StatusUnauthorized {
@@ -157,7 +159,7 @@ func TestAccount_linkProvider(t *testing.T) {
 	page := s.get(browser, begun.to.String())
 	link := page.Find("a[href$='/"+other.ID+"']").AttrOr("href", "")
 	back := second.Authorize(t, s.get(browser, link).to.String())
-	if _, err := s.server.Login.EndSessions(t.Context(), s.owner, ana.(string)); err != nil {
+	if _, err := s.server.Login.EndSessions(t.Context(), s.owner, contract.UserPath{User: ana.(string)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.get(browser, back.String()); got.status != http.StatusUnauthorized {
@@ -166,7 +168,7 @@ func TestAccount_linkProvider(t *testing.T) {
 	if sub := claims(t, s.enter(s.browser(), second, other.ID, "openid").ID)["sub"]; sub == ana {
 		t.Error("the provider is linked although the session had ended")
 	}
-	profile, err := s.server.Directory.User(t.Context(), s.owner, ana.(string))
+	profile, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: ana.(string)})
 	if err != nil || len(profile.Identities) != 2 {
 		t.Errorf("the user has the identities %v, %v, want 2", profile.Identities, err)
 	}

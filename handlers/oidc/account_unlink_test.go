@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/login"
@@ -68,7 +69,7 @@ func TestAccount_unlinkProvider(t *testing.T) {
 		if got := s.post(browser, actions[0], nil); got.status != http.StatusConflict {
 			t.Errorf("unlinking the last one answers %d, want 409", got.status)
 		}
-		profile, err := s.server.Directory.User(t.Context(), s.owner, ana)
+		profile, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: ana})
 		if err != nil || len(profile.Identities) != 1 {
 			t.Errorf("the user has the identities %v, %v, want 1", profile.Identities, err)
 		}
@@ -95,7 +96,7 @@ func TestAccount_unlinkBothAtOnce(t *testing.T) {
 		tabs.Go(func() { s.post(browser, action, nil) })
 	}
 	tabs.Wait()
-	profile, err := s.server.Directory.User(t.Context(), s.owner, ana)
+	profile, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: ana})
 	if err != nil || len(profile.Identities) != 1 {
 		t.Errorf("the user has the identities %v, %v, want 1", profile.Identities, err)
 	}
@@ -123,12 +124,12 @@ func TestAccount_unlinkEndsMappedGroups(t *testing.T) {
 	browser := s.browser()
 	user := claims(t, s.enter(browser, s.fake, s.provider.ID, "openid").ID)["sub"].(string)
 	s.linked(browser, second, other.ID, "link")
-	before, err := s.server.Directory.User(t.Context(), s.owner, user)
+	before, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: user})
 	if err != nil || len(before.Groups) != 1 {
 		t.Fatalf("groups before: %v, %v, want staff", before.Groups, err)
 	}
 	s.post(browser, s.unlinkActions(browser)[0], nil)
-	after, err := s.server.Directory.User(t.Context(), s.owner, user)
+	after, err := s.server.Directory.User(t.Context(), s.owner, contract.UserPath{User: user})
 	if err != nil || len(after.Groups) != 0 || len(after.Identities) != 1 {
 		t.Errorf("after unlinking: %v, %v, %v, want no groups, one identity", after.Groups, after.Identities, err)
 	}

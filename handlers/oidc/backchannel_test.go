@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
 	"postern/testkit/state"
@@ -88,7 +89,7 @@ func TestBackchannelLogout(t *testing.T) {
 		}
 
 		told.answers(http.StatusInternalServerError)
-		if _, err := s.server.Login.EndSessions(t.Context(), s.owner, user); err != nil {
+		if _, err := s.server.Login.EndSessions(t.Context(), s.owner, contract.UserPath{User: user}); err != nil {
 			t.Fatal(err)
 		}
 		send()
@@ -108,7 +109,7 @@ func TestBackchannelLogout(t *testing.T) {
 		}
 
 		three := s.enter(browser, fake, provider.ID, "openid")
-		if err := s.server.Directory.DeleteUser(t.Context(), s.owner, user); err != nil {
+		if _, err := s.server.Directory.DeleteUser(t.Context(), s.owner, contract.UserPath{User: user}); err != nil {
 			t.Fatal(err)
 		}
 		send()

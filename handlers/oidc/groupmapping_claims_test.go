@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/audit"
-	"postern/service/directory"
 	"postern/service/login"
 	"postern/service/projects"
 	"postern/testkit/fakemicrosoft"
@@ -131,45 +131,45 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 	s := newMappedApp(t, db, "staff")
 	name := "others"
 	tenant, err := s.server.Directory.CreateGroup(
-		t.Context(), s.owner, newTenant(t, s.app), directory.GroupInput{Name: &name},
+		t.Context(), s.owner, contract.NewGroup{Name: name}.In(newTenant(t, s.app)),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := make([]login.GroupMapping, 201)
+	many := make([]contract.GroupMapping, 201)
 	for i := range many {
 		many[i] = rule("groups", fmt.Sprint(i), "staff")
 	}
 	for name, tt := range map[string]struct {
-		rules         []login.GroupMapping
+		rules         []contract.GroupMapping
 		code, pointer string
 	}{
 		"no claim": {
-			[]login.GroupMapping{rule("", "x", "staff")}, "invalid_claim", "/mappings/0/claim",
+			[]contract.GroupMapping{rule("", "x", "staff")}, "invalid_claim", "/mappings/0/claim",
 		},
 		"an empty name": {
-			[]login.GroupMapping{rule("a..b", "x", "staff")}, "invalid_claim", "/mappings/0/claim",
+			[]contract.GroupMapping{rule("a..b", "x", "staff")}, "invalid_claim", "/mappings/0/claim",
 		},
-		"no value": {[]login.GroupMapping{rule("a", "", "staff")}, "required", "/mappings/0/value"},
+		"no value": {[]contract.GroupMapping{rule("a", "", "staff")}, "required", "/mappings/0/value"},
 		"a value of two lines": {
-			[]login.GroupMapping{rule("a", "x\ny", "staff")}, "invalid_value", "/mappings/0/value",
+			[]contract.GroupMapping{rule("a", "x\ny", "staff")}, "invalid_value", "/mappings/0/value",
 		},
 		"a value that is long": {
-			[]login.GroupMapping{rule("a", strings.Repeat("x", 201), "staff")}, "invalid_value",
+			[]contract.GroupMapping{rule("a", strings.Repeat("x", 201), "staff")}, "invalid_value",
 			"/mappings/0/value",
 		},
-		"another match": {[]login.GroupMapping{{Claim: "a", Value: "x", Match: "regex", Group: "staff"}},
+		"another match": {[]contract.GroupMapping{{Claim: "a", Value: "x", Match: "regex", Group: "staff"}},
 			"invalid_match", "/mappings/0/match"},
-		"no group": {[]login.GroupMapping{rule("a", "x", "")}, "unknown_group", "/mappings/0/group"},
+		"no group": {[]contract.GroupMapping{rule("a", "x", "")}, "unknown_group", "/mappings/0/group"},
 		"another tenant's": {
-			[]login.GroupMapping{rule("a", "x", tenant.ID)}, "unknown_group", "/mappings/0/group",
+			[]contract.GroupMapping{rule("a", "x", tenant.ID)}, "unknown_group", "/mappings/0/group",
 		},
-		"a rule that is twice": {[]login.GroupMapping{rule("a", "x", "staff"), rule("a", "x", s.groups["staff"])},
+		"a rule that is twice": {[]contract.GroupMapping{rule("a", "x", "staff"), rule("a", "x", s.groups["staff"])},
 			"duplicate", "/mappings/1"},
 		"too many rules at all": {many, "too_many", "/mappings"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, s.provider.ID, "", tt.rules)
+			_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(s.provider, tt.rules...))
 			failure, ok := errors.AsType[*fault.Error](err)
 			if !ok || len(failure.Fields) != 1 || failure.Fields[0].Code != tt.code ||
 				failure.Fields[0].Pointer != tt.pointer {
@@ -179,19 +179,21 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 	}
 	kept := s.mapOf(s.provider, rule("a", "x", "staff"))
 	s.mapOf(s.provider, rule("a", "y", "staff"))
-	if _, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, s.provider.ID, kept.ETag,
-		nil); fault.KindOf(err) != fault.Stale {
+	stale := mappings(s.provider)
+	stale.IfMatch = kept.ETag
+	if _, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, stale); fault.KindOf(err) != fault.Stale {
 		t.Errorf("with the ETag of before: %v, want stale", err)
 	}
 	writer := s.owner
 	writer.Scoped, writer.Scopes = true, []access.Scope{access.ScopeRead, access.ScopeWrite}
-	if _, err := s.server.Login.SetGroupMappings(t.Context(), writer, s.provider.ID, "",
-		nil); fault.KindOf(err) != fault.Forbidden {
+	if _, err := s.server.Login.SetGroupMappings(
+		t.Context(), writer, mappings(s.provider),
+	); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("with a token without the scope users: %v, want forbidden", err)
 	}
 	id, secret := "face", secrets.Secret("secret")
 	facebook := s.offer(login.ProviderInput{Type: "facebook", ClientID: &id, ClientSecret: &secret})
-	_, err = s.server.Login.SetGroupMappings(t.Context(), s.owner, facebook.ID, "", kept.Mappings)
+	_, err = s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(facebook, kept.Rules()...))
 	if failure, ok := errors.AsType[*fault.Error](err); !ok || failure.Fields[0].Code != "no_claims" {
 		t.Errorf("facebook: %v, want no_claims", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -94,7 +95,7 @@ func TestGroupMappings_unstatedOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newMappedApp(t, db, "acme")
 		fake := s.onGitHub()
-		rules := []login.GroupMapping{rule("organizations", "Acme", "acme")}
+		rules := []contract.GroupMapping{rule("organizations", "Acme", "acme")}
 		s.mapOf(s.provider, rules...)
 		fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
 		down, less := false, ""
@@ -165,11 +166,9 @@ func TestGroupMappings_gitHubRefusals(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newMappedApp(t, db, "acme")
 	s.onGitHub()
-	set := func(provider login.Provider, one login.GroupMapping) (code, detail string) {
+	set := func(provider login.Provider, one contract.GroupMapping) (code, detail string) {
 		t.Helper()
-		_, err := s.server.Login.SetGroupMappings(
-			t.Context(), s.owner, provider.ID, "", []login.GroupMapping{one},
-		)
+		_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(provider, one))
 		failure, ok := errors.AsType[*fault.Error](err)
 		if !ok || len(failure.Fields) != 1 {
 			return "", ""

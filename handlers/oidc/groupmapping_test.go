@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/directory"
@@ -32,7 +33,7 @@ func newMappedApp(t *testing.T, db *models.DB, groups ...string) *mappedApp {
 		}
 	}
 	for _, name := range groups {
-		group, err := s.server.Directory.CreateGroup(t.Context(), s.owner, s.tenant, directory.GroupInput{Name: &name})
+		group, err := s.server.Directory.CreateGroup(t.Context(), s.owner, contract.NewGroup{Name: name}.In(s.tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,9 +42,9 @@ func newMappedApp(t *testing.T, db *models.DB, groups ...string) *mappedApp {
 	return s
 }
 
-func (s *mappedApp) mapOf(provider login.Provider, rules ...login.GroupMapping) login.GroupMappings {
+func (s *mappedApp) mapOf(provider login.Provider, rules ...contract.GroupMapping) contract.GroupMappings {
 	s.t.Helper()
-	out, err := s.server.Login.SetGroupMappings(s.t.Context(), s.owner, provider.ID, "", rules)
+	out, err := s.server.Login.SetGroupMappings(s.t.Context(), s.owner, mappings(provider, rules...))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -68,8 +69,15 @@ func groupsIn(t *testing.T, token string) []string {
 	return out
 }
 
-func rule(claim, value, group string) login.GroupMapping {
-	return login.GroupMapping{Claim: claim, Value: value, Match: login.MatchExact, Group: group}
+func mappings(provider login.Provider, rules ...contract.GroupMapping) contract.GroupMappingsUpdate {
+	return contract.GroupMappingsUpdate{
+		ProviderPath: contract.ProviderPath{Provider: provider.ID},
+		Body:         contract.GroupMappingRules{Mappings: rules},
+	}
+}
+
+func rule(claim, value, group string) contract.GroupMapping {
+	return contract.GroupMapping{Claim: claim, Value: value, Match: contract.MatchExact, Group: group}
 }
 
 // Each sign-in adds the groups that the claims map to, and takes those away that only earlier
@@ -80,7 +88,7 @@ func TestGroupMappings_signIn(t *testing.T) {
 	s := newMappedApp(t, db, "admins", "billing", "eu", "staff")
 	s.mapOf(s.provider,
 		rule("realm_access.roles", "admin", "admins"),
-		login.GroupMapping{Claim: "groups", Value: "/sales/", Match: login.MatchPrefix, Group: "billing"},
+		contract.GroupMapping{Claim: "groups", Value: "/sales/", Match: contract.MatchPrefix, Group: "billing"},
 		rule("https://example.com/region", "eu", s.groups["eu"]),
 		rule("https://example.com/staff", "true", "staff"),
 	)
@@ -129,7 +137,9 @@ func TestGroupMappings_ownMembershipsOnly(t *testing.T) {
 	user := s.userOf("subject-1")
 	set := func(group string) {
 		t.Helper()
-		_, err := s.server.Directory.SetMember(t.Context(), s.owner, s.groups[group], user, "member")
+		_, err := s.server.Directory.SetMember(
+			t.Context(), s.owner, contract.InGroup(s.groups[group], user).As("member"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +157,9 @@ func TestGroupMappings_ownMembershipsOnly(t *testing.T) {
 	if got := s.arrive(nil); !slices.Equal(got, []string{"sales", "staff"}) {
 		t.Errorf("after a person confirmed it: %q", got)
 	}
-	if err := s.server.Directory.RemoveMember(t.Context(), s.owner, s.groups["staff"], user); err != nil {
+	if _, err := s.server.Directory.RemoveMember(
+		t.Context(), s.owner, contract.InGroup(s.groups["staff"], user),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.arrive(nil); !slices.Equal(got, []string{"sales"}) {
@@ -178,7 +190,7 @@ func TestGroupMappings_twoProviders(t *testing.T) {
 			Type: "oidc", Issuer: s.fake.Issuer, ClientID: &name, ClientSecret: &secret,
 		})
 		first := s.provider
-		rules := []login.GroupMapping{rule("role", "staff", "staff"), rule("role", "sales", "sales")}
+		rules := []contract.GroupMapping{rule("role", "staff", "staff"), rule("role", "sales", "sales")}
 		s.mapOf(first, rules...)
 		s.mapOf(other, rules...)
 		with := func(provider login.Provider, claims map[string]any) []string {
@@ -231,17 +243,20 @@ func TestGroupMappings_deletions(t *testing.T) {
 	s := newMappedApp(t, db, "staff", "sales")
 	s.mapOf(s.provider, rule("role", "staff", "staff"), rule("role", "sales", "sales"))
 	s.arrive(map[string]any{"role": []string{"staff", "sales"}})
-	if err := s.server.Directory.DeleteGroup(t.Context(), s.owner, s.groups["sales"]); err != nil {
+	if _, err := s.server.Directory.DeleteGroup(
+		t.Context(), s.owner, contract.GroupPath{Group: s.groups["sales"]},
+	); err != nil {
 		t.Fatal(err)
 	}
-	left, err := s.server.Login.GroupMappings(t.Context(), s.owner, s.provider.ID)
+	left, err := s.server.Login.GroupMappings(t.Context(), s.owner, contract.ProviderPath{Provider: s.provider.ID})
 	if err != nil || len(left.Mappings) != 1 || left.Mappings[0].GroupName != "staff" {
 		t.Errorf("after the group: %+v, %v", left, err)
 	}
 	if got := s.arrive(map[string]any{"role": []string{"staff", "sales"}}); !slices.Equal(got, []string{"staff"}) {
 		t.Errorf("after the group: %q", got)
 	}
-	if err := s.server.Directory.DeleteUser(t.Context(), s.owner, s.userOf("subject-1")); err != nil {
+	one := contract.UserPath{User: s.userOf("subject-1")}
+	if _, err := s.server.Directory.DeleteUser(t.Context(), s.owner, one); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.arrive(map[string]any{"role": "staff"}); !slices.Equal(got, []string{"staff"}) {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/directory"
 	"postern/service/login"
 )
 
@@ -52,7 +52,7 @@ func (h *Handler) managedGroups(c *gin.Context) {
 	}
 	out := page[managedGroup]{Items: []managedGroup{}}
 	for _, one := range found {
-		out.Items = append(out.Items, managedGroup{ID: one.Group, Name: one.Name, DisplayName: one.DisplayName})
+		out.Items = append(out.Items, managedGroup{ID: one.ID, Name: one.Name, DisplayName: one.DisplayName})
 	}
 	writeJSON(c.Writer, out)
 }
@@ -138,11 +138,10 @@ func (h *Handler) removeManagedMember(c *gin.Context) {
 	c.Status(http.StatusNoContent)
 }
 
-func showMember(one directory.Member) managedMember {
+func showMember(one contract.GroupMember) managedMember {
 	out := managedMember{User: one.User, Email: one.Email, Name: one.Name, State: one.State, Role: one.Role}
 	if !one.Since.IsZero() {
-		since := one.Since.UTC()
-		out.Since = &since
+		out.Since = &one.Since
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/directory"
 	"postern/service/login"
@@ -42,7 +43,7 @@ func TestGroupsLeft(t *testing.T) {
 		people, ctx := s.server.Directory, t.Context()
 		group := func(name string) string {
 			t.Helper()
-			made, err := people.CreateGroup(ctx, s.owner, s.tenant, directory.GroupInput{Name: &name})
+			made, err := people.CreateGroup(ctx, s.owner, contract.NewGroup{Name: name}.In(s.tenant))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,8 +56,8 @@ func TestGroupsLeft(t *testing.T) {
 			}
 		}
 		staff, eu := group("staff"), group("eu")
-		must(people.SetMember(ctx, s.owner, staff, user, directory.RoleAdmin))
-		must(people.Nest(ctx, s.owner, eu, staff))
+		must(people.SetMember(ctx, s.owner, contract.InGroup(staff, user).As(directory.RoleAdmin)))
+		must(people.Nest(ctx, s.owner, contract.Nested(eu, staff)))
 		if at := s.left(user); at != 0 {
 			t.Errorf("joining refuses tokens up to %d", at)
 		}
@@ -65,14 +66,21 @@ func TestGroupsLeft(t *testing.T) {
 			do   func() error
 		}{
 			{"ends to be an admin", func() error {
-				_, err := people.SetMember(ctx, s.owner, staff, user, directory.RoleMember)
+				_, err := people.SetMember(ctx, s.owner, contract.InGroup(staff, user).As(directory.RoleMember))
 				return err
 			}},
-			{"the group leaves another", func() error { return people.Unnest(ctx, s.owner, eu, staff) }},
-			{"leaves", func() error { return people.RemoveMember(ctx, s.owner, staff, user) }},
+			{"the group leaves another", func() error {
+				_, err := people.Unnest(ctx, s.owner, contract.Nested(eu, staff))
+				return err
+			}},
+			{"leaves", func() error {
+				_, err := people.RemoveMember(ctx, s.owner, contract.InGroup(staff, user))
+				return err
+			}},
 			{"the group is deleted", func() error {
-				must(people.SetMember(ctx, s.owner, staff, user, directory.RoleMember))
-				return people.DeleteGroup(ctx, s.owner, staff)
+				must(people.SetMember(ctx, s.owner, contract.InGroup(staff, user).As(directory.RoleMember)))
+				_, err := people.DeleteGroup(ctx, s.owner, contract.GroupPath{Group: staff})
+				return err
 			}},
 		} {
 			forget(t, db, user)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/audit"
 	"postern/service/directory"
@@ -29,7 +30,7 @@ func newGroupAdmins(t *testing.T, db *models.DB) groupAdmins {
 
 func (s groupAdmins) create(name string) string {
 	s.t.Helper()
-	group, err := s.server.Directory.CreateGroup(s.t.Context(), s.owner, s.tenant, directory.GroupInput{Name: &name})
+	group, err := s.server.Directory.CreateGroup(s.t.Context(), s.owner, contract.NewGroup{Name: name}.In(s.tenant))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -76,7 +77,9 @@ func (s groupAdmins) call(method, path, token, body string) (int, http.Header, m
 
 func (s groupAdmins) makeAdmin(group, user string) {
 	s.t.Helper()
-	if _, err := s.server.Directory.SetMember(s.t.Context(), s.owner, group, user, directory.RoleAdmin); err != nil {
+	if _, err := s.server.Directory.SetMember(
+		s.t.Context(), s.owner, contract.InGroup(group, user).As(directory.RoleAdmin),
+	); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -129,12 +132,13 @@ func TestManagedGroups_refusals(t *testing.T) {
 	plain, member := s.join("openid groups:manage")
 	stranger, foreign := elsewhere.join("openid groups:manage")
 	s.makeAdmin(s.group, admin)
-	if _, err := s.server.Directory.SetMember(t.Context(), s.owner, s.group, plain,
-		directory.RoleMember); err != nil {
+	if _, err := s.server.Directory.SetMember(
+		t.Context(), s.owner, contract.InGroup(s.group, plain).As(directory.RoleMember),
+	); err != nil {
 		t.Fatal(err)
 	}
 	inner := s.create("inner")
-	if _, err := s.server.Directory.Nest(t.Context(), s.owner, s.group, inner); err != nil {
+	if _, err := s.server.Directory.Nest(t.Context(), s.owner, contract.Nested(s.group, inner)); err != nil {
 		t.Fatal(err)
 	}
 	staff := "/groups/" + s.group + "/members/"
@@ -171,7 +175,7 @@ func TestManagedGroups_refusals(t *testing.T) {
 			}
 		})
 	}
-	if _, err := s.server.Directory.Freeze(t.Context(), s.owner, admin); err != nil {
+	if _, err := s.server.Directory.Freeze(t.Context(), s.owner, contract.UserPath{User: admin}); err != nil {
 		t.Fatal(err)
 	}
 	if status, _, _ := s.call("PUT", staff+plain, token, ""); status != http.StatusUnauthorized {

@@ -13,9 +13,9 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
-	"postern/service/directory"
 	"postern/service/login"
 	pages "postern/views/login"
 )
@@ -23,9 +23,11 @@ import (
 // Users does what end users may do in their tenant (directory.Service).
 type Users interface {
 	DeleteSelf(ctx context.Context, user string) error
-	ManagedGroups(ctx context.Context, admin string) ([]directory.Membership, error)
-	ManagedMembers(ctx context.Context, admin, group string, page models.Page) (models.List[directory.Member], error)
-	SetManagedMember(ctx context.Context, admin, group, member, role string) (directory.Member, error)
+	ManagedGroups(ctx context.Context, admin string) ([]contract.UserGroup, error)
+	ManagedMembers(
+		ctx context.Context, admin, group string, page models.Page,
+	) (models.List[contract.GroupMember], error)
+	SetManagedMember(ctx context.Context, admin, group, member, role string) (contract.GroupMember, error)
 	RemoveManagedMember(ctx context.Context, admin, group, user string) error
 }
 

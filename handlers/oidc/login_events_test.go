@@ -69,9 +69,7 @@ func TestLogin_events(t *testing.T) {
 	fake, provider := s.offerFake(nil)
 	s.declare(provider, "Example.com")
 	staff := "staff"
-	group, err := s.server.Directory.CreateGroup(
-		t.Context(), s.owner, s.tenant, directory.GroupInput{Name: &staff},
-	)
+	group, err := s.server.Directory.CreateGroup(t.Context(), s.owner, contract.NewGroup{Name: staff}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}

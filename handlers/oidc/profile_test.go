@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
 	"postern/service/login"
@@ -67,7 +68,8 @@ func TestProfile_stated(t *testing.T) {
 					t.Errorf("%s: without the scope profile the ID token has %s", name, claim)
 				}
 			}
-			user, err := s.server.Directory.User(t.Context(), s.owner, claims(t, tokens.ID)["sub"].(string))
+			subject := contract.UserPath{User: claims(t, tokens.ID)["sub"].(string)}
+			user, err := s.server.Directory.User(t.Context(), s.owner, subject)
 			if err != nil || user.Profile.Picture != statedProfile["picture"] {
 				t.Errorf("%s: the team sees %+v, %v", name, user.Profile, err)
 			}

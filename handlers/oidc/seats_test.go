@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -24,7 +25,7 @@ const seatEmail = "ana@example.com"
 type wayIn struct {
 	name  string
 	kinds map[string]bool // where it takes the seat
-	enter func(s *siege, browser *http.Client, user directory.Profile) step
+	enter func(s *siege, browser *http.Client, user contract.User) step
 }
 
 func all(kinds ...string) map[string]bool {
@@ -51,44 +52,48 @@ func (s *siege) states(claim string, value any) {
 }
 
 var waysIn = []wayIn{
-	{"a verified address", nil, func(s *siege, browser *http.Client, _ directory.Profile) step {
+	{"a verified address", nil, func(s *siege, browser *http.Client, _ contract.User) step {
 		s.states("email_verified", true)
 		return s.signsIn(browser)
 	}},
-	{"an unverified address", nil, func(s *siege, browser *http.Client, _ directory.Profile) step {
+	{"an unverified address", nil, func(s *siege, browser *http.Client, _ contract.User) step {
 		s.states("email_verified", false)
 		return s.signsIn(browser)
 	}},
-	{"the account page", nil, func(s *siege, browser *http.Client, _ directory.Profile) step {
+	{"the account page", nil, func(s *siege, browser *http.Client, _ contract.User) step {
 		s.states("email_verified", true)
 		return s.linked(browser, s.fake, s.provider.ID, "signin")
 	}},
 	{"the invitation link", all(providers.Kinds()...), func(
-		s *siege, browser *http.Client, user directory.Profile,
+		s *siege, browser *http.Client, user contract.User,
 	) step {
-		made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, user.ID, "")
+		made, err := s.server.Login.InviteUser(
+			s.t.Context(), s.owner, contract.UserInvitationCreation{UserPath: user.Path()},
+		)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		return s.accepts(browser, made.URL)
+		return s.accepts(browser, made.URL.Reveal())
 	}},
-	{"a link that was replaced", nil, func(s *siege, browser *http.Client, user directory.Profile) step {
+	{"a link that was replaced", nil, func(s *siege, browser *http.Client, user contract.User) step {
 		var links []string
 		for range 2 {
-			made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, user.ID, s.client.ID)
+			made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, contract.UserInvitationCreation{
+				UserPath: user.Path(), Body: contract.InvitationPage{AppClient: s.client.ID},
+			})
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			links = append(links, made.URL)
+			links = append(links, made.URL.Reveal())
 		}
 		return s.accepts(browser, links[0])
 	}},
-	{"a Workspace organization", all(providers.Google), func(s *siege, browser *http.Client, _ directory.Profile) step {
+	{"a Workspace organization", all(providers.Google), func(s *siege, browser *http.Client, _ contract.User) step {
 		s.states("hd", "example.com")
 		return s.signsIn(browser)
 	}},
 	{"a domain that the tenant trusts", all(providers.OIDC, providers.Auth0), func(
-		s *siege, browser *http.Client, _ directory.Profile,
+		s *siege, browser *http.Client, _ contract.User,
 	) step {
 		if !providers.TakesDomains(s.kind, s.provider.Issuer) {
 			return s.signsIn(browser)
@@ -99,12 +104,12 @@ var waysIn = []wayIn{
 		return s.signsIn(browser)
 	}},
 	{"the directory's id, with any tenant of the provider", nil, func(
-		s *siege, browser *http.Client, user directory.Profile,
+		s *siege, browser *http.Client, user contract.User,
 	) step {
 		s.setExternalID(user, fakemicrosoft.ObjectID)
 		return s.signsIn(browser)
 	}},
-	{"the directory's id", all(providers.Microsoft), func(s *siege, browser *http.Client, user directory.Profile) step {
+	{"the directory's id", all(providers.Microsoft), func(s *siege, browser *http.Client, user contract.User) step {
 		s.setExternalID(user, fakemicrosoft.ObjectID)
 		if s.kind != providers.Microsoft {
 			return s.signsIn(browser)
@@ -122,10 +127,10 @@ var waysIn = []wayIn{
 	}},
 }
 
-func (s *siege) setExternalID(user directory.Profile, id string) {
+func (s *siege) setExternalID(user contract.User, id string) {
 	s.t.Helper()
 	change := directory.UserChange{ExternalID: &id}
-	if _, err := s.server.Directory.UpdateUser(s.t.Context(), s.owner, user.ID, "", change); err != nil {
+	if _, err := s.server.Directory.ChangeUser(s.t.Context(), s.owner, user.ID, "", change); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -162,8 +167,8 @@ func TestLogin_seats(t *testing.T) {
 			s := lay(t, db, kind)
 			for _, way := range waysIn {
 				s.pristine()
-				user, err := s.server.Directory.CreateUser(t.Context(), s.owner, s.tenant, directory.NewUser{
-					Email: seatEmail, UserName: "ana",
+				user, err := s.server.Directory.ProvisionUser(t.Context(), s.owner, s.tenant, directory.NewUser{
+					NewUser: contract.NewUser{Email: seatEmail}, UserName: "ana",
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -173,7 +178,7 @@ func TestLogin_seats(t *testing.T) {
 				if page.Find("button[value=agree]").Length() > 0 {
 					page = s.post(browser, s.path("/consent"), formOf(page, "agree"))
 				}
-				after, err := s.server.Directory.User(t.Context(), s.owner, user.ID)
+				after, err := s.server.Directory.User(t.Context(), s.owner, user.Path())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -196,7 +201,7 @@ func TestLogin_seatsOfOtherAlphabets(t *testing.T) {
 	for seat, stated := range map[string]string{
 		"kate@example.com": "\u212Aate@example.com", "iana@example.com": "\u0130ana@example.com",
 	} {
-		user, err := s.server.Directory.CreateUser(t.Context(), s.owner, s.tenant, directory.NewUser{Email: seat})
+		user, err := s.server.Directory.CreateUser(t.Context(), s.owner, contract.NewUser{Email: seat}.In(s.tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +213,7 @@ func TestLogin_seatsOfOtherAlphabets(t *testing.T) {
 			browser := s.browser()
 			to := s.toProvider(browser, s.request("openid email"), s.provider.ID)
 			s.agree(browser, s.fake.Authorize(t, to.String()).String())
-			after, err := s.server.Directory.User(t.Context(), s.owner, user.ID)
+			after, err := s.server.Directory.User(t.Context(), s.owner, user.Path())
 			if took := after.State == directory.Active; err != nil || took != one.takes {
 				t.Errorf("%s takes the seat of %s: %t, %v", one.email, seat, took, err)
 			}
@@ -224,7 +229,7 @@ func (s *siege) clear() {
 		s.t.Fatal(err)
 	}
 	for _, one := range list {
-		err := s.server.Directory.DeleteUser(s.t.Context(), s.owner, one.ID)
+		_, err := s.server.Directory.DeleteUser(s.t.Context(), s.owner, one.Path())
 		if err != nil && fault.KindOf(err) != fault.NotFound {
 			s.t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/login"
@@ -39,9 +40,10 @@ func TestEndSessions(t *testing.T) {
 	one := s.enter(browser, fake, provider.ID, "openid offline_access")
 	other := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
 	user := claims(t, one.ID)["sub"].(string)
+	mine := contract.UserSessionList{UserPath: contract.UserPath{User: user}}
 	listed := func() (ids []string) {
 		t.Helper()
-		list, err := s.server.Login.Sessions(t.Context(), s.owner, user, models.Page{})
+		list, err := s.server.Login.Sessions(t.Context(), s.owner, mine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +62,9 @@ func TestEndSessions(t *testing.T) {
 		t.Errorf("the sessions are %v, want %v", got, want)
 	}
 
-	if err := s.server.Login.EndSession(t.Context(), s.owner, user, sid(t, one.ID)); err != nil {
+	if _, err := s.server.Login.EndSession(t.Context(), s.owner, contract.UserSessionPath{
+		UserPath: contract.UserPath{User: user}, Session: sid(t, one.ID),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ended := []string{sid(t, out.ID), sid(t, one.ID)}
@@ -78,9 +82,9 @@ func TestEndSessions(t *testing.T) {
 		t.Errorf("another session is not refreshed: %+v", got)
 	}
 
-	count, err := s.server.Login.EndSessions(t.Context(), s.owner, user)
-	if err != nil || count != 1 {
-		t.Errorf("EndSessions = %d, %v, want 1", count, err)
+	count, err := s.server.Login.EndSessions(t.Context(), s.owner, contract.UserPath{User: user})
+	if err != nil || count.Ended != 1 {
+		t.Errorf("EndSessions = %+v, %v, want 1", count, err)
 	}
 	want := []string{sid(t, out.ID), sid(t, one.ID), sid(t, other.ID)}
 	slices.Sort(want)
@@ -101,10 +105,10 @@ func TestFreeze_endsSessions(t *testing.T) {
 	fake, provider := s.offerFake(nil)
 	before := s.enter(s.browser(), fake, provider.ID, "openid")
 	user := claims(t, before.ID)["sub"].(string)
-	if _, err := s.server.Directory.Freeze(t.Context(), s.owner, user); err != nil {
+	if _, err := s.server.Directory.Freeze(t.Context(), s.owner, contract.UserPath{User: user}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.server.Directory.Unfreeze(t.Context(), s.owner, user); err != nil {
+	if _, err := s.server.Directory.Unfreeze(t.Context(), s.owner, contract.UserPath{User: user}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
@@ -120,11 +124,13 @@ func TestWithdrawConsent(t *testing.T) {
 	browser := s.browser()
 	before := s.enter(browser, fake, provider.ID, "openid email")
 	user := claims(t, before.ID)["sub"].(string)
-	list, err := s.server.Login.Consents(t.Context(), s.owner, user)
-	if err != nil || len(list) != 1 || !slices.Equal(list[0].Scopes, []string{"openid", "email"}) {
+	list, err := s.server.Login.Consents(t.Context(), s.owner, contract.UserPath{User: user})
+	if err != nil || len(list.Items) != 1 || !slices.Equal(list.Items[0].Scopes, []string{"openid", "email"}) {
 		t.Fatalf("Consents = %+v, %v", list, err)
 	}
-	if err := s.server.Login.WithdrawConsent(t.Context(), s.owner, user, s.client.ID); err != nil {
+	if _, err := s.server.Login.WithdrawConsent(t.Context(), s.owner, contract.ConsentPath{
+		UserPath: contract.UserPath{User: user}, Client: s.client.ID,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := s.barred(), []string{sid(t, before.ID)}; !slices.Equal(got, want) {
@@ -135,7 +141,9 @@ func TestWithdrawConsent(t *testing.T) {
 	if page.status != http.StatusOK || page.Find("button[value=agree]").Length() != 1 {
 		t.Errorf("the next sign-in is not asked to agree: %d %s", page.status, page.Find("main").Text())
 	}
-	err = s.server.Login.WithdrawConsent(t.Context(), s.owner, user, s.client.ID)
+	_, err = s.server.Login.WithdrawConsent(t.Context(), s.owner, contract.ConsentPath{
+		UserPath: contract.UserPath{User: user}, Client: s.client.ID,
+	})
 	if err == nil {
 		t.Error("a consent is withdrawn twice")
 	}
@@ -154,17 +162,22 @@ func TestSessions_otherTeam(t *testing.T) {
 		viewer.Roles[team] = access.Viewer
 	}
 	for name, p := range map[string]access.Principal{"another team": outsider, "a viewer": viewer} {
-		if _, err := s.server.Login.EndSessions(t.Context(), p, user); err == nil {
+		if _, err := s.server.Login.EndSessions(t.Context(), p, contract.UserPath{User: user}); err == nil {
 			t.Errorf("%s ends all sessions", name)
 		}
-		if err := s.server.Login.EndSession(t.Context(), p, user, sid(t, tokens.ID)); err == nil {
+		if _, err := s.server.Login.EndSession(t.Context(), p, contract.UserSessionPath{
+			UserPath: contract.UserPath{User: user}, Session: sid(t, tokens.ID),
+		}); err == nil {
 			t.Errorf("%s ends a session", name)
 		}
-		if err := s.server.Login.WithdrawConsent(t.Context(), p, user, s.client.ID); err == nil {
+		if _, err := s.server.Login.WithdrawConsent(t.Context(), p, contract.ConsentPath{
+			UserPath: contract.UserPath{User: user}, Client: s.client.ID,
+		}); err == nil {
 			t.Errorf("%s withdraws a consent", name)
 		}
 	}
-	if _, err := s.server.Login.Sessions(t.Context(), outsider, user, models.Page{}); err == nil {
+	theirs := contract.UserSessionList{UserPath: contract.UserPath{User: user}}
+	if _, err := s.server.Login.Sessions(t.Context(), outsider, theirs); err == nil {
 		t.Error("another team lists the sessions")
 	}
 	if got := s.barred(); len(got) != 0 {
@@ -183,7 +196,9 @@ func TestUpkeep_endedSessions(t *testing.T) {
 		live := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
 		user := claims(t, first.ID)["sub"].(string)
 		for _, ended := range []got{first, second} {
-			if err := s.server.Login.EndSession(t.Context(), s.owner, user, sid(t, ended.ID)); err != nil {
+			if _, err := s.server.Login.EndSession(t.Context(), s.owner, contract.UserSessionPath{
+				UserPath: contract.UserPath{User: user}, Session: sid(t, ended.ID),
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

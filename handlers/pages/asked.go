@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -108,7 +109,7 @@ func (h *Handler) askRevokeInvitation(v *visit) (web.Answer, error) {
 }
 
 // askRemoveGroupMember asks before a user leaves a group.
-func (h *Handler) askRemoveGroupMember(v *visit, user directory.Profile) (web.Answer, error) {
+func (h *Handler) askRemoveGroupMember(v *visit, user contract.User) (web.Answer, error) {
 	g, t, err := h.groupOf(v)
 	if err == nil {
 		err = access.Check(v.who, t.Team, access.UserUpdate)
@@ -116,7 +117,7 @@ func (h *Handler) askRemoveGroupMember(v *visit, user directory.Profile) (web.An
 	if err != nil {
 		return web.Answer{}, err
 	}
-	title := "Remove " + userTitle(user.User) + " from " + g.DisplayName
+	title := "Remove " + userTitle(user) + " from " + g.DisplayName
 	m := ui.Asked{
 		Page: v.tenantShell(t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
@@ -129,7 +130,7 @@ func (h *Handler) askRemoveGroupMember(v *visit, user directory.Profile) (web.An
 		Confirm: ui.Confirmation{
 			Verb: "Remove",
 			Kind: "member",
-			Name: userTitle(user.User),
+			Name: userTitle(user),
 			Impact: []string{
 				"What rules allow to " + g.Name + " is refused to them from the next call on, unless a group in it " +
 					"has them too.",
@@ -197,11 +198,14 @@ func (h *Handler) askUnnestGroup(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	i := slices.IndexFunc(g.Children, func(one directory.Group) bool { return one.ID == v.param("child") })
+	i := slices.IndexFunc(g.Children, func(one contract.NestedGroup) bool { return one.ID == v.param("child") })
 	if i < 0 {
 		return web.Answer{}, access.NotFound()
 	}
-	child := g.Children[i]
+	child, err := h.Directory.Group(v.ctx(), v.who, contract.GroupPath{Group: g.Children[i].ID})
+	if err != nil {
+		return web.Answer{}, err
+	}
 	title := "Remove " + child.DisplayName + " from " + g.DisplayName
 	return v.ask(ui.Asked{
 		Page: v.tenantShell(t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},

@@ -8,13 +8,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/service/directory"
-	"postern/service/login"
 	"postern/views/ui"
 )
 
@@ -121,7 +120,7 @@ func (h *Handler) askUnlink(v *visit) (web.Answer, error) {
 }
 
 // askOfUser asks for something on a user's page, for those who may change users.
-func (h *Handler) askOfUser(v *visit, ask func(directory.Profile) (ui.Asked, error)) (web.Answer, error) {
+func (h *Handler) askOfUser(v *visit, ask func(contract.User) (ui.Asked, error)) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err == nil {
 		err = access.Check(v.who, t.Team, access.UserUpdate)
@@ -134,7 +133,7 @@ func (h *Handler) askOfUser(v *visit, ask func(directory.Profile) (ui.Asked, err
 		return web.Answer{}, err
 	}
 	m.Page = v.tenantShell(t, m.Title, userPath(u.ID), ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
-		ui.Crumb{Text: userTitle(u.User), URL: userPath(u.ID)}, ui.Crumb{Text: m.Title})
+		ui.Crumb{Text: userTitle(u), URL: userPath(u.ID)}, ui.Crumb{Text: m.Title})
 	m.BackURL, m.Confirm.ByButton = userPath(u.ID), true
 	return v.ask(m)
 }
@@ -144,8 +143,8 @@ const endsAtOnce = "The gateway refuses its access tokens at once, and it gets n
 
 // askEndUserSession asks before a session of a user ends.
 func (h *Handler) askEndUserSession(v *visit) (web.Answer, error) {
-	return h.askOfUser(v, func(u directory.Profile) (ui.Asked, error) {
-		one, err := h.Login.Session(v.ctx(), v.who, u.ID, v.param("session"))
+	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
+		one, err := h.Login.Session(v.ctx(), v.who, sessionIn(v))
 		if err != nil {
 			return ui.Asked{}, err
 		}
@@ -153,11 +152,11 @@ func (h *Handler) askEndUserSession(v *visit) (web.Answer, error) {
 		if one.UserAgent != "" {
 			facts = append(facts, ui.Fact{Label: "Browser", Value: web.BrowserName(one.UserAgent)})
 		}
-		if one.SeenAt != nil {
-			facts = append(facts, ui.Fact{Label: "Last seen", Value: humanize.Time(*one.SeenAt)})
+		if one.LastSeenAt != nil {
+			facts = append(facts, ui.Fact{Label: "Last seen", Value: humanize.Time(*one.LastSeenAt)})
 		}
 		return ui.Asked{
-			Title: "End a session of " + userTitle(u.User),
+			Title: "End a session of " + userTitle(u),
 			Facts: facts,
 			Confirm: ui.Confirmation{
 				Verb:   "End",
@@ -171,13 +170,15 @@ func (h *Handler) askEndUserSession(v *visit) (web.Answer, error) {
 
 // askEndUserSessions asks before a user is logged out everywhere.
 func (h *Handler) askEndUserSessions(v *visit) (web.Answer, error) {
-	return h.askOfUser(v, func(u directory.Profile) (ui.Asked, error) {
-		live, err := h.Login.Sessions(v.ctx(), v.who, u.ID, models.Page{Limit: 1, Count: true})
+	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
+		live, err := h.Login.Sessions(v.ctx(), v.who, contract.UserSessionList{
+			UserPath: u.Path(), Page: contract.Page{Limit: 1, Count: true},
+		})
 		if err != nil {
 			return ui.Asked{}, err
 		}
 		return ui.Asked{
-			Title: "Log out " + userTitle(u.User) + " everywhere",
+			Title: "Log out " + userTitle(u) + " everywhere",
 			Facts: []ui.Fact{
 				{Label: "Signed in", Value: countText(live.Total, "session")},
 				{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)},
@@ -193,20 +194,20 @@ func (h *Handler) askEndUserSessions(v *visit) (web.Answer, error) {
 
 // askWithdrawConsent asks before a user's consent to an app is withdrawn.
 func (h *Handler) askWithdrawConsent(v *visit) (web.Answer, error) {
-	return h.askOfUser(v, func(u directory.Profile) (ui.Asked, error) {
-		given, err := h.Login.Consents(v.ctx(), v.who, u.ID)
+	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
+		given, err := h.Login.Consents(v.ctx(), v.who, u.Path())
 		if err != nil {
 			return ui.Asked{}, err
 		}
-		i := slices.IndexFunc(given, func(one login.Consent) bool { return one.Client == v.param("client") })
+		i := slices.IndexFunc(given.Items, func(one contract.Consent) bool { return one.Client == v.param("client") })
 		if i < 0 {
 			return ui.Asked{}, access.NotFound()
 		}
-		one := given[i]
+		one := given.Items[i]
 		return ui.Asked{
 			Title: "Withdraw the consent to " + one.ClientName,
 			Facts: []ui.Fact{
-				{Label: "User", Value: userTitle(u.User)},
+				{Label: "User", Value: userTitle(u)},
 				{Label: "Shares", Value: textOrNone(strings.Join(one.Scopes, ", "))},
 				{Label: "Since", Value: day(one.CreatedAt)},
 			},

@@ -28,7 +28,7 @@ func (h *Handler) entryWith(v *visit, typed directory.NewApproval, wrong *formEr
 	if err != nil {
 		return web.Answer{}, err
 	}
-	groups, err := h.groupOptions(v, t.ID, func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) })
+	groups, err := h.groupOptions(v, t.ID, typed.Groups...)
 	if err != nil {
 		return web.Answer{}, err
 	}

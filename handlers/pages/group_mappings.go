@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/login"
@@ -21,33 +21,24 @@ func mappingsPath(p rules.Project, c login.Client, o login.Provider) string {
 }
 
 // mappingText is a rule in words.
-func mappingText(one login.GroupMapping) string {
-	if one.Match == login.MatchPrefix {
+func mappingText(one contract.GroupMapping) string {
+	if one.Match == contract.MatchPrefix {
 		return fmt.Sprintf("%s begins with %q", one.Claim, one.Value)
 	}
 	return fmt.Sprintf("%s is %q", one.Claim, one.Value)
 }
 
-func postedMapping(v *visit) login.GroupMapping {
-	return login.GroupMapping{
-		Claim: strings.TrimSpace(v.posted("claim")),
-		Match: v.posted("match"),
-		Value: v.posted("claim_value"),
-		Group: strings.TrimSpace(v.posted("group")),
-	}
-}
-
 func (h *Handler) showGroupMappings(v *visit) (web.Answer, error) {
-	return h.groupMappingsWith(v, login.GroupMapping{}, &formErrors{})
+	return h.groupMappingsWith(v, contract.GroupMapping{}, &formErrors{})
 }
 
 // groupMappingsWith shows the rules of a provider, with the form of a new one as typed.
-func (h *Handler) groupMappingsWith(v *visit, typed login.GroupMapping, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) groupMappingsWith(v *visit, typed contract.GroupMapping, wrong *formErrors) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.GroupMappings(v.ctx(), v.who, o.ID)
+	found, err := h.Login.GroupMappings(v.ctx(), v.who, contract.ProviderPath{Provider: o.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -63,9 +54,9 @@ func (h *Handler) groupMappingsWith(v *visit, typed login.GroupMapping, wrong *f
 	}
 	may := v.mayChange(p, access.LoginUpdate) && v.mayChange(p, access.UserUpdate)
 	for _, one := range found.Mappings {
-		row := projects.GroupMappingRow{Rule: mappingText(one), Group: one.GroupName}
+		row := projects.GroupMappingRow{Rule: mappingText(one.GroupMapping), Group: one.GroupName}
 		if may {
-			row.RemoveURL = path + "/" + url.PathEscape(one.ID())
+			row.RemoveURL = path + "/" + url.PathEscape(login.MappingID(one.GroupMapping))
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -79,8 +70,8 @@ func (h *Handler) groupMappingsWith(v *visit, typed login.GroupMapping, wrong *f
 
 			Example: "admin",
 			Matches: []ui.Option{
-				{Value: login.MatchExact, Title: "is", Chosen: typed.Match != login.MatchPrefix},
-				{Value: login.MatchPrefix, Title: "begins with", Chosen: typed.Match == login.MatchPrefix},
+				{Value: contract.MatchExact, Title: "is", Chosen: typed.Match != contract.MatchPrefix},
+				{Value: contract.MatchPrefix, Title: "begins with", Chosen: typed.Match == contract.MatchPrefix},
 			},
 		}
 		for _, name := range traits.Claims { // of GitHub alone
@@ -109,7 +100,9 @@ func mappingNote(o login.Provider) string {
 }
 
 func (h *Handler) addGroupMapping(v *visit) (web.Answer, error) {
-	typed := postedMapping(v)
+	var typed contract.GroupMapping
+	v.fill(&typed, "claim", "match", "group")
+	typed.Value = v.posted("claim_value") // value is a field of approvals, with another label
 	p, c, o, err := h.providerOf(v)
 	if err == nil {
 		_, err = h.Login.AddGroupMapping(v.ctx(), v.who, o.ID, typed)
@@ -137,21 +130,23 @@ func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, 
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.GroupMappings(v.ctx(), v.who, o.ID)
+	found, err := h.Login.GroupMappings(v.ctx(), v.who, contract.ProviderPath{Provider: o.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	i := slices.IndexFunc(found.Mappings, func(one login.GroupMapping) bool { return one.ID() == v.param("mapping") })
+	i := slices.IndexFunc(found.Mappings, func(one contract.NamedGroupMapping) bool {
+		return login.MappingID(one.GroupMapping) == v.param("mapping")
+	})
 	if i < 0 {
 		return web.Answer{}, web.NotFound()
 	}
 	one, list := found.Mappings[i], mappingsPath(p, c, o)
-	path := list + "/" + url.PathEscape(one.ID())
+	path := list + "/" + url.PathEscape(login.MappingID(one.GroupMapping))
 	m := projects.GroupMappingRemoval{
 		Page: v.shell("Remove a group mapping", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: "Group mappings", URL: list}, ui.Crumb{Text: "Remove"}),
 		Facts: []ui.Fact{
-			{Label: "Rule", Value: mappingText(one), Mono: true},
+			{Label: "Rule", Value: mappingText(one.GroupMapping), Mono: true},
 			{Label: "Group", Value: one.GroupName},
 		},
 		Confirm: ui.Confirmation{
@@ -190,7 +185,7 @@ func (h *Handler) removeGroupMapping(v *visit) (web.Answer, error) {
 
 // mappingImpact says who leaves a group when a rule for it is removed.
 func (h *Handler) mappingImpact(
-	v *visit, o login.Provider, one login.GroupMapping, all []login.GroupMapping,
+	v *visit, o login.Provider, one contract.NamedGroupMapping, all []contract.NamedGroupMapping,
 ) []string {
 	others := int64(-1) // the rule itself
 	for _, other := range all {

@@ -9,8 +9,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
@@ -24,39 +24,25 @@ func groupsPath(tenant string) string { return tenantPath(tenant) + "/groups" }
 
 func groupPath(id string) string { return "/groups/" + url.PathEscape(id) }
 
-// groupForm holds the fields of a group's form, as typed.
-type groupForm struct{ revision, name, displayName string }
-
-func postedGroup(v *visit) groupForm {
-	return groupForm{
-		revision:    v.posted("revision"),
-		name:        strings.TrimSpace(v.posted("name")),
-		displayName: strings.TrimSpace(v.posted("display_name")),
-	}
-}
-
-func (f groupForm) input() directory.GroupInput {
-	return directory.GroupInput{Name: &f.name, DisplayName: &f.displayName}
-}
-
-func (f groupForm) view(action string, wrong *formErrors) *tenants.GroupForm {
+// groupForm is a group's form with a change in it.
+func groupForm(action, revision string, in contract.GroupChange, wrong *formErrors) *tenants.GroupForm {
 	m := &tenants.GroupForm{
 		Open:        wrong.status != 0,
 		Action:      action,
-		Revision:    f.revision,
-		Name:        wrong.value("/name", f.name),
-		DisplayName: wrong.value("/display_name", f.displayName),
+		Revision:    revision,
+		Name:        wrong.value("/name", *in.Name),
+		DisplayName: wrong.value("/display_name", *in.DisplayName),
 	}
 	m.Error = wrong.rest()
 	return m
 }
 
 func (h *Handler) showGroups(v *visit) (web.Answer, error) {
-	return h.groupListWith(v, groupForm{}, &formErrors{})
+	return h.groupListWith(v, contract.NewGroup{}, &formErrors{})
 }
 
 // groupListWith shows a tenant's groups, with the form as typed.
-func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) groupListWith(v *visit, typed contract.NewGroup, wrong *formErrors) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -68,7 +54,10 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *formErrors) (w
 		search: "Name",
 		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
 	}
-	page, err := h.Directory.Groups(v.ctx(), v.who, t.ID, list.read(v).page())
+	list.read(v)
+	page, err := h.Directory.Groups(v.ctx(), v.who, contract.GroupList{
+		TenantPath: contract.TenantPath{Tenant: t.ID}, Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -82,16 +71,18 @@ func (h *Handler) groupListWith(v *visit, typed groupForm, wrong *formErrors) (w
 			Members: humanize.Comma(g.Members) + " " + english.PluralWord(int(g.Members), "user", "")})
 	}
 	if v.who.May(t.Team, access.UserUpdate) {
-		m.Create = typed.view(path, wrong)
+		change := contract.GroupChange{Name: &typed.Name, DisplayName: &typed.DisplayName}
+		m.Create = groupForm(path, "", change, wrong)
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.GroupsPage(m)}, nil
 }
 
 func (h *Handler) createGroup(v *visit) (web.Answer, error) {
-	typed := postedGroup(v)
-	made, err := h.Directory.CreateGroup(v.ctx(), v.who, v.param("tenant"), typed.input())
+	in := contract.GroupCreation{TenantPath: contract.TenantPath{Tenant: v.param("tenant")}}
+	v.fill(&in.Body, "name", "display_name")
+	made, err := h.Directory.CreateGroup(v.ctx(), v.who, in)
 	if wrong, ok := formErrorsIn(err); ok {
-		return h.groupListWith(v, typed, wrong)
+		return h.groupListWith(v, in.Body, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -99,9 +90,12 @@ func (h *Handler) createGroup(v *visit) (web.Answer, error) {
 	return v.done("group_made", groupPath(made.ID), made.DisplayName)
 }
 
+// groupIn is the group in the address.
+func groupIn(v *visit) contract.GroupPath { return contract.GroupPath{Group: v.param("group")} }
+
 // groupOf finds the group in the address and its tenant.
-func (h *Handler) groupOf(v *visit) (directory.GroupDetail, rules.Tenant, error) {
-	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
+func (h *Handler) groupOf(v *visit) (contract.Group, rules.Tenant, error) {
+	g, err := h.Directory.Group(v.ctx(), v.who, groupIn(v))
 	if err != nil {
 		return g, rules.Tenant{}, err
 	}
@@ -119,7 +113,7 @@ func (h *Handler) showGroup(v *visit) (web.Answer, error) {
 
 // groupWith shows a group's page with what mark adds to it.
 func (h *Handler) groupWith(
-	v *visit, g directory.GroupDetail, t rules.Tenant, mark func(*tenants.Group), status int,
+	v *visit, g contract.Group, t rules.Tenant, mark func(*tenants.Group), status int,
 ) (web.Answer, error) {
 	path := groupPath(g.ID)
 	list := &listing{
@@ -128,7 +122,10 @@ func (h *Handler) groupWith(
 		search: "E-mail or name",
 		orders: []listOrder{{by: "name", text: "Name"}, {by: "role", text: "Role"}},
 	}
-	page, err := h.Directory.Members(v.ctx(), v.who, g.ID, list.read(v).page())
+	list.read(v)
+	page, err := h.Directory.Members(v.ctx(), v.who, contract.GroupMemberList{
+		GroupPath: g.Path(), Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -161,11 +158,11 @@ func (h *Handler) groupWith(
 	return web.Answer{Status: status, Page: tenants.GroupPage(m)}, err
 }
 
-func memberOf(path string, one directory.Member, mayChange bool) tenants.Member {
+func memberOf(path string, one contract.GroupMember, mayChange bool) tenants.Member {
 	row := tenants.Member{
 		ID:    one.User,
 		URL:   userPath(one.User),
-		Title: userTitle(directory.User{ID: one.User, Name: one.Name, Email: one.Email}),
+		Title: userTitle(contract.User{ID: one.User, Name: one.Name, Email: one.Email}),
 		Email: one.Email,
 		State: userBadge(one.State),
 		Role:  one.Role,
@@ -177,10 +174,11 @@ func memberOf(path string, one directory.Member, mayChange bool) tenants.Member 
 }
 
 // groupForms adds the forms that require the permission to change groups.
-func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail) error {
+func (h *Handler) groupForms(v *visit, m *tenants.Group, g contract.Group) error {
 	path := groupPath(g.ID)
 	m.Add = &tenants.AddMember{Action: path + "/members"}
-	m.Change = groupForm{g.ETag, g.Name, g.DisplayName}.view(path, &formErrors{})
+	now := contract.GroupChange{Name: &g.Name, DisplayName: &g.DisplayName}
+	m.Change = groupForm(path, g.ETag, now, &formErrors{})
 	m.Delete = &ui.Confirmation{
 		ID:     "delete-confirm",
 		Action: path + "/delete",
@@ -193,10 +191,10 @@ func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail
 			"The users and the nested groups stay.",
 		},
 	}
-	options, err := h.groupOptions(v, g.Tenant, func(directory.Group) bool { return false })
+	options, err := h.groupOptions(v, g.Tenant)
 	options = slices.DeleteFunc(options, func(o ui.Option) bool {
 		return o.Value == g.ID ||
-			slices.ContainsFunc(g.Children, func(child directory.Group) bool { return child.ID == o.Value })
+			slices.ContainsFunc(g.Children, func(child contract.NestedGroup) bool { return child.ID == o.Value })
 	})
 	if len(options) > 0 {
 		m.Nest = &tenants.Nest{Action: path + "/children", Groups: options}
@@ -205,17 +203,18 @@ func (h *Handler) groupForms(v *visit, m *tenants.Group, g directory.GroupDetail
 }
 
 func (h *Handler) saveGroup(v *visit) (web.Answer, error) {
-	form := postedGroup(v)
-	g, err := h.Directory.UpdateGroup(v.ctx(), v.who, v.param("group"), form.revision, form.input())
+	in := contract.GroupUpdate{GroupPath: groupIn(v), Condition: contract.Condition{IfMatch: v.posted("revision")}}
+	v.fill(&in.Body, "name", "display_name")
+	g, err := h.Directory.UpdateGroup(v.ctx(), v.who, in)
 	if err == nil {
 		return v.done("group", groupPath(g.ID), g.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return h.groupConflict(v, form)
+		return h.groupConflict(v, in.Body)
 	}
 	return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) {
 		if m.Change != nil {
-			m.Change = form.view(m.Change.Action, wrong)
+			m.Change = groupForm(m.Change.Action, in.IfMatch, in.Body, wrong)
 		}
 	})
 }
@@ -237,7 +236,7 @@ func (h *Handler) refusedGroup(v *visit, err error, mark func(*tenants.Group, *f
 }
 
 // groupConflict shows what was saved meanwhile beside what was typed.
-func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
+func (h *Handler) groupConflict(v *visit, mine contract.GroupChange) (web.Answer, error) {
 	g, t, err := h.groupOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -249,13 +248,13 @@ func (h *Handler) groupConflict(v *visit, mine groupForm) (web.Answer, error) {
 		Action:  path,
 		What:    "The group " + g.Name,
 		Rows: []projects.Difference{
-			{Label: "Name", Theirs: g.Name, Yours: mine.name},
-			{Label: "Display name", Theirs: g.DisplayName, Yours: mine.displayName},
+			{Label: "Name", Theirs: g.Name, Yours: *mine.Name},
+			{Label: "Display name", Theirs: g.DisplayName, Yours: *mine.DisplayName},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: g.ETag},
-			{Name: "name", Value: mine.name},
-			{Name: "display_name", Value: mine.displayName},
+			{Name: "name", Value: *mine.Name},
+			{Name: "display_name", Value: *mine.DisplayName},
 		},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
@@ -265,9 +264,9 @@ func (h *Handler) deleteGroup(v *visit) (web.Answer, error) {
 	if err := v.confirmed("Tick the box to delete the group."); err != nil {
 		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
-	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
+	g, err := h.Directory.Group(v.ctx(), v.who, groupIn(v))
 	if err == nil {
-		err = h.Directory.DeleteGroup(v.ctx(), v.who, g.ID)
+		_, err = h.Directory.DeleteGroup(v.ctx(), v.who, g.Path())
 	}
 	if err != nil {
 		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *formErrors) { m.Delete.Error = wrong.rest() })
@@ -287,7 +286,7 @@ func (h *Handler) addGroupMember(v *visit) (web.Answer, error) {
 	email := strings.TrimSpace(v.posted("email"))
 	user, err := h.userWithAddress(v, t.ID, email)
 	if err == nil {
-		_, err = h.Directory.SetMember(v.ctx(), v.who, g.ID, user, directory.RoleMember)
+		_, err = h.Directory.SetMember(v.ctx(), v.who, contract.InGroup(g.ID, user).As(directory.RoleMember))
 	}
 	if err == nil {
 		return v.done("member", groupPath(g.ID), email, g.DisplayName)
@@ -302,7 +301,9 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 	if email == "" {
 		return "", fault.InvalidField("/email", "required", "Give the address of a user of this tenant.")
 	}
-	page, err := h.Directory.Users(v.ctx(), v.who, tenant, models.UserFilter{Email: email}, models.Page{Limit: 2})
+	page, err := h.Directory.Users(v.ctx(), v.who, contract.UserList{
+		TenantPath: contract.TenantPath{Tenant: tenant}, Page: contract.Page{Limit: 2}, Email: email,
+	})
 	switch {
 	case err != nil:
 		return "", err
@@ -317,12 +318,12 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 }
 
 func (h *Handler) removeGroupMember(v *visit) (web.Answer, error) {
-	user, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+	user, err := h.Directory.User(v.ctx(), v.who, userIn(v))
 	if err == nil && !v.asked() {
 		return h.askRemoveGroupMember(v, user)
 	}
 	if err == nil {
-		err = h.Directory.RemoveMember(v.ctx(), v.who, v.param("group"), user.ID)
+		_, err = h.Directory.RemoveMember(v.ctx(), v.who, contract.InGroup(v.param("group"), user.ID))
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -331,11 +332,11 @@ func (h *Handler) removeGroupMember(v *visit) (web.Answer, error) {
 	if v.posted("from") == "user" {
 		path = userPath(user.ID) + "#groups"
 	}
-	return v.done("member_gone", path, userTitle(user.User))
+	return v.done("member_gone", path, userTitle(user))
 }
 
 func (h *Handler) nestGroup(v *visit) (web.Answer, error) {
-	g, err := h.Directory.Nest(v.ctx(), v.who, v.param("group"), v.posted("child"))
+	g, err := h.Directory.Nest(v.ctx(), v.who, contract.Nested(v.param("group"), v.posted("child")))
 	if err == nil {
 		return v.done("nested", groupPath(g.ID)+"#children", nestedName(g, v.posted("child")))
 	}
@@ -351,9 +352,9 @@ func (h *Handler) unnestGroup(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askUnnestGroup(v)
 	}
-	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
+	g, err := h.Directory.Group(v.ctx(), v.who, groupIn(v))
 	if err == nil {
-		err = h.Directory.Unnest(v.ctx(), v.who, g.ID, v.param("child"))
+		_, err = h.Directory.Unnest(v.ctx(), v.who, contract.Nested(g.ID, v.param("child")))
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -362,8 +363,8 @@ func (h *Handler) unnestGroup(v *visit) (web.Answer, error) {
 }
 
 // nestedName is the display name of a group that is in g.
-func nestedName(g directory.GroupDetail, child string) string {
-	i := slices.IndexFunc(g.Children, func(one directory.Group) bool { return one.ID == child })
+func nestedName(g contract.Group, child string) string {
+	i := slices.IndexFunc(g.Children, func(one contract.NestedGroup) bool { return one.ID == child })
 	if i < 0 {
 		return child
 	}

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
+	"postern/platform/federation"
 	"postern/service/access"
 	"postern/service/directory"
 	rules "postern/service/projects"
@@ -16,9 +17,12 @@ import (
 	"postern/views/ui"
 )
 
+// userIn is the user in the address.
+func userIn(v *visit) contract.UserPath { return contract.UserPath{User: v.param("user")} }
+
 // userOf finds the user in the address and their tenant.
-func (h *Handler) userOf(v *visit) (directory.Profile, rules.Tenant, error) {
-	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+func (h *Handler) userOf(v *visit) (contract.User, rules.Tenant, error) {
+	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
 	if err != nil {
 		return u, rules.Tenant{}, err
 	}
@@ -52,7 +56,7 @@ func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *for
 
 // userWith shows a user's page with what mark adds to it.
 func (h *Handler) userWith(
-	v *visit, u directory.Profile, t rules.Tenant, mark func(*tenants.User), status int,
+	v *visit, u contract.User, t rules.Tenant, mark func(*tenants.User), status int,
 ) (web.Answer, error) {
 	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
 	if err != nil {
@@ -61,12 +65,12 @@ func (h *Handler) userWith(
 	path := userPath(u.ID)
 	m := tenants.User{
 		Page: v.tenantShell(
-			t, userTitle(u.User), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
-			ui.Crumb{Text: userTitle(u.User)},
+			t, userTitle(u), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
+			ui.Crumb{Text: userTitle(u)},
 		),
-		Title: userTitle(u.User),
+		Title: userTitle(u),
 		State: userBadge(u.State),
-		Facts: append(userFacts(u.User), ui.Fact{Label: "Last active", Value: lastActiveText(lastActive[u.ID])}),
+		Facts: append(userFacts(u), ui.Fact{Label: "Last active", Value: lastActiveText(lastActive[u.ID])}),
 	}
 	for _, one := range u.Identities {
 		m.Identities = append(m.Identities, tenants.Identity{
@@ -78,14 +82,16 @@ func (h *Handler) userWith(
 	mayChange := v.who.May(t.Team, access.UserUpdate)
 	for _, g := range u.Groups {
 		row := tenants.Membership{
-			ID:          g.Group,
-			URL:         groupPath(g.Group),
+			ID:          g.ID,
+			URL:         groupPath(g.ID),
 			Name:        g.Name,
 			DisplayName: g.DisplayName,
-			Role:        g.Role,
 		}
-		if mayChange && g.Role != "" {
-			row.LeaveAction = groupPath(g.Group) + "/members/" + u.ID + "/remove"
+		if g.IsDirect() {
+			row.Role = *g.Role
+		}
+		if mayChange && g.IsDirect() {
+			row.LeaveAction = groupPath(g.ID) + "/members/" + u.ID + "/remove"
 		}
 		m.Groups = append(m.Groups, row)
 	}
@@ -99,7 +105,7 @@ func (h *Handler) userWith(
 	return web.Answer{Status: status, Page: tenants.UserPage(m)}, err
 }
 
-func userFacts(u directory.User) []ui.Fact {
+func userFacts(u contract.User) []ui.Fact {
 	email := cmp.Or(u.Email, "none")
 	if u.Email != "" && !u.EmailVerified {
 		email += " (not confirmed by a provider)"
@@ -108,9 +114,11 @@ func userFacts(u directory.User) []ui.Fact {
 	if u.UserName != "" {
 		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
 	}
-	for _, claim := range u.Profile.Texts() {
-		if *claim.Text != "" {
-			facts = append(facts, ui.Fact{Label: "Provider's " + claim.Name, Value: *claim.Text})
+	if u.Profile != nil {
+		for _, claim := range (*federation.Profile)(u.Profile).Texts() {
+			if *claim.Text != "" {
+				facts = append(facts, ui.Fact{Label: "Provider's " + claim.Name, Value: *claim.Text})
+			}
 		}
 	}
 	return append(
@@ -120,7 +128,7 @@ func userFacts(u directory.User) []ui.Fact {
 }
 
 // userForms adds the forms that require the permission to change users.
-func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) error {
+func (h *Handler) userForms(v *visit, m *tenants.User, u contract.User) error {
 	path := userPath(u.ID)
 	m.Change = &tenants.UserChange{
 		Action:   path,
@@ -139,17 +147,17 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 		Action: path + "/delete",
 		Verb:   "Delete",
 		Kind:   "user",
-		Name:   userTitle(u.User),
+		Name:   userTitle(u),
 		Impact: []string{
 			countText(int64(len(m.Sessions)), "session") + " and " +
 				countText(int64(len(u.Groups)), "group membership") + " end at once, with their identities.",
 		},
 		Undo: "This cannot be undone. Where the tenant is open, they can sign in again as a new user.",
 	}
-	options, err := h.groupOptions(v, u.Tenant, func(directory.Group) bool { return false })
+	options, err := h.groupOptions(v, u.Tenant)
 	isMember := func(o ui.Option) bool {
-		return slices.ContainsFunc(u.Groups, func(g directory.Membership) bool {
-			return g.Group == o.Value && g.Role != ""
+		return slices.ContainsFunc(u.Groups, func(g contract.UserGroup) bool {
+			return g.ID == o.Value && g.IsDirect()
 		})
 	}
 	options = slices.DeleteFunc(options, isMember)
@@ -162,26 +170,26 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u directory.Profile) erro
 // saveUser changes the address only if another one was typed: a user whose provider tells
 // none is saved without one.
 func (h *Handler) saveUser(v *visit) (web.Answer, error) {
-	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	revision := v.posted("revision")
-	name, email := strings.TrimSpace(v.posted("name")), strings.TrimSpace(v.posted("email"))
-	change := directory.UserChange{Name: &name}
-	if email != u.Email {
-		change.Email = &email
+	in := contract.UserUpdate{UserPath: u.Path(), Condition: contract.Condition{IfMatch: v.posted("revision")}}
+	v.fill(&in.Body, "name", "email")
+	name, email := *in.Body.Name, *in.Body.Email
+	if email == u.Email {
+		in.Body.Email = nil
 	}
-	_, err = h.Directory.UpdateUser(v.ctx(), v.who, u.ID, revision, change)
+	_, err = h.Directory.UpdateUser(v.ctx(), v.who, in)
 	if err == nil {
-		return v.done("user", userPath(u.ID), userTitle(u.User))
+		return v.done("user", userPath(u.ID), userTitle(u))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.userConflict(v, name, email)
 	}
 	return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) {
 		if m.Change != nil {
-			m.Change.Revision = revision
+			m.Change.Revision = in.IfMatch
 			m.Change.Name, m.Change.Email = wrong.value("/name", name), wrong.value("/email", email)
 			m.Change.Error = wrong.rest()
 		}
@@ -199,7 +207,7 @@ func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error)
 		Page:    v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
 		BackURL: path,
 		Action:  path,
-		What:    "The user " + userTitle(u.User),
+		What:    "The user " + userTitle(u),
 		Rows: []projects.Difference{
 			{Label: "Name", Theirs: textOrNone(u.Name), Yours: textOrNone(name)},
 			{Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)},
@@ -214,33 +222,33 @@ func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error)
 }
 
 func (h *Handler) freezeUser(v *visit) (web.Answer, error) {
-	u, err := h.Directory.Freeze(v.ctx(), v.who, v.param("user"))
+	u, err := h.Directory.Freeze(v.ctx(), v.who, userIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.doneUndo("user_frozen", userPath(u.ID), userPath(u.ID)+"/unfreeze", userTitle(u.User))
+	return v.doneUndo("user_frozen", userPath(u.ID), userPath(u.ID)+"/unfreeze", userTitle(u))
 }
 
 func (h *Handler) unfreezeUser(v *visit) (web.Answer, error) {
-	u, err := h.Directory.Unfreeze(v.ctx(), v.who, v.param("user"))
+	u, err := h.Directory.Unfreeze(v.ctx(), v.who, userIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.doneUndo("user_thawed", userPath(u.ID), userPath(u.ID)+"/freeze", userTitle(u.User))
+	return v.doneUndo("user_thawed", userPath(u.ID), userPath(u.ID)+"/freeze", userTitle(u))
 }
 
 func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
 	if err := v.confirmed("Tick the box to delete the user."); err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
-	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
+	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
 	if err == nil {
-		err = h.Directory.DeleteUser(v.ctx(), v.who, u.ID)
+		_, err = h.Directory.DeleteUser(v.ctx(), v.who, u.Path())
 	}
 	if err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
 	}
-	return v.done("user_gone", usersPath(u.Tenant), userTitle(u.User))
+	return v.done("user_gone", usersPath(u.Tenant), userTitle(u))
 }
 
 // joinGroup adds the user to a group.
@@ -249,12 +257,13 @@ func (h *Handler) joinGroup(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = access.Check(v.who, t.Team, access.UserUpdate) // before the group is looked for
 	}
-	var g directory.GroupDetail
+	var g contract.Group
 	if err == nil {
-		g, err = h.Directory.SetMember(v.ctx(), v.who, v.posted("group"), u.ID, directory.RoleMember)
+		in := contract.InGroup(v.posted("group"), u.ID).As(directory.RoleMember)
+		g, err = h.Directory.SetMember(v.ctx(), v.who, in)
 	}
 	if err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
 	}
-	return v.done("member", userPath(u.ID)+"#groups", userTitle(u.User), g.DisplayName)
+	return v.done("member", userPath(u.ID)+"#groups", userTitle(u), g.DisplayName)
 }

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/directory"
@@ -14,7 +15,7 @@ func userInvitationPath(user string) string { return userPath(user) + "/invitati
 
 // userInvitationForm adds the form that creates an invitation link. A tenant without app clients has no page that
 // the link could lead to.
-func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u directory.Profile) error {
+func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u contract.User) error {
 	if u.State != directory.Invited || len(u.Identities) > 0 {
 		return nil
 	}
@@ -30,12 +31,13 @@ func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u directory.Prof
 }
 
 func (h *Handler) createUserInvitation(v *visit) (web.Answer, error) {
-	user := v.param("user")
-	made, err := h.Login.InviteUser(v.ctx(), v.who, user, v.posted("app_client"))
+	in := contract.UserInvitationCreation{UserPath: userIn(v)}
+	v.fill(&in.Body, "app_client")
+	made, err := h.Login.InviteUser(v.ctx(), v.who, in)
 	if err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
 	}
-	return h.disclose(v, userInvitationPath(user), disclosed{Secret: made.URL})
+	return h.disclose(v, userInvitationPath(in.User), disclosed{Secret: made.URL.Reveal()})
 }
 
 // showUserInvitation shows the user's page, the first time with a new invitation link.

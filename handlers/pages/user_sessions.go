@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/service/login"
 	"postern/views/tenants"
 )
 
@@ -24,12 +24,15 @@ func (h *Handler) signInsOf(v *visit, m *tenants.User, user string, mayChange bo
 			{by: "expires", text: "End"},
 		},
 	}
-	sessions, err := h.Login.Sessions(v.ctx(), v.who, user, list.read(v).page())
+	list.read(v)
+	sessions, err := h.Login.Sessions(v.ctx(), v.who, contract.UserSessionList{
+		UserPath: contract.UserPath{User: user}, Page: list.asked(), Sort: list.sorting(),
+	})
 	if err != nil {
 		return err
 	}
 	m.List = listView(list, sessions)
-	consents, err := h.Login.Consents(v.ctx(), v.who, user)
+	consents, err := h.Login.Consents(v.ctx(), v.who, contract.UserPath{User: user})
 	if err != nil {
 		return err
 	}
@@ -44,7 +47,7 @@ func (h *Handler) signInsOf(v *visit, m *tenants.User, user string, mayChange bo
 	if mayChange && len(m.Sessions) > 0 {
 		m.EndAllAction = path + "/sessions/end-all"
 	}
-	for _, one := range consents {
+	for _, one := range consents.Items {
 		row := tenants.Consent{
 			Application: one.ClientName,
 			Detail:      strings.Join(one.Scopes, ", ") + ", since " + day(one.CreatedAt),
@@ -57,7 +60,7 @@ func (h *Handler) signInsOf(v *visit, m *tenants.User, user string, mayChange bo
 	return nil
 }
 
-func sessionRow(one login.Session) tenants.Session {
+func sessionRow(one contract.UserSession) tenants.Session {
 	row := tenants.Session{
 		Application: one.ClientName,
 		Detail:      "Since " + moment(one.CreatedAt),
@@ -71,11 +74,16 @@ func sessionRow(one login.Session) tenants.Session {
 	return row
 }
 
+// sessionIn is the session of a user in the address.
+func sessionIn(v *visit) contract.UserSessionPath {
+	return contract.UserSessionPath{UserPath: userIn(v), Session: v.param("session")}
+}
+
 func (h *Handler) endUserSession(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askSignIn(v, "user_session", h.askEndUserSession)
 	}
-	err := h.Login.EndSession(v.ctx(), v.who, v.param("user"), v.param("session"))
+	_, err := h.Login.EndSession(v.ctx(), v.who, sessionIn(v))
 	return h.signInEnded(v, err, "user_session")
 }
 
@@ -83,7 +91,7 @@ func (h *Handler) endUserSessions(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askEndUserSessions(v)
 	}
-	_, err := h.Login.EndSessions(v.ctx(), v.who, v.param("user"))
+	_, err := h.Login.EndSessions(v.ctx(), v.who, userIn(v))
 	return h.signInEnded(v, err, "user_sessions")
 }
 
@@ -91,7 +99,9 @@ func (h *Handler) withdrawUserConsent(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askSignIn(v, "user_consent", h.askWithdrawConsent)
 	}
-	err := h.Login.WithdrawConsent(v.ctx(), v.who, v.param("user"), v.param("client"))
+	_, err := h.Login.WithdrawConsent(v.ctx(), v.who, contract.ConsentPath{
+		UserPath: userIn(v), Client: v.param("client"),
+	})
 	return h.signInEnded(v, err, "user_consent")
 }
 
@@ -99,7 +109,7 @@ func (h *Handler) withdrawUserConsent(v *visit) (web.Answer, error) {
 // user, is no error.
 func (h *Handler) signInEnded(v *visit, err error, notice string) (web.Answer, error) {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
-		_, err = h.Directory.User(v.ctx(), v.who, v.param("user"))
+		_, err = h.Directory.User(v.ctx(), v.who, userIn(v))
 	}
 	if err != nil {
 		return web.Answer{}, err

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -36,22 +36,24 @@ func userBadge(state string) ui.Badge {
 	return ui.Badge{Tone: ui.Good, Text: state}
 }
 
-func userTitle(u directory.User) string { return cmp.Or(u.Name, u.Email, u.UserName, u.ID) }
+func userTitle(u contract.User) string { return cmp.Or(u.Name, u.Email, u.UserName, u.ID) }
 
 func (h *Handler) showUsers(v *visit) (web.Answer, error) {
-	return h.userListWith(v, directory.NewUser{}, &formErrors{})
+	return h.userListWith(v, contract.NewUser{}, &formErrors{})
 }
 
 // userListWith shows a tenant's users, with the form as typed.
-func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) userListWith(v *visit, typed contract.NewUser, wrong *formErrors) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := usersPath(t.ID)
 	list := userList(path).read(v)
-	filter := models.UserFilter{Query: list.get("q"), State: list.get("state")}
-	page, err := h.Directory.Users(v.ctx(), v.who, t.ID, filter, list.page())
+	page, err := h.Directory.Users(v.ctx(), v.who, contract.UserList{
+		TenantPath: contract.TenantPath{Tenant: t.ID}, Page: list.asked(),
+		State: list.get("state"), Text: list.get("q"), Sort: list.sorting(),
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -71,8 +73,7 @@ func (h *Handler) userListWith(v *visit, typed directory.NewUser, wrong *formErr
 			Name:   wrong.value("/name", typed.Name),
 		}
 		m.Invite.Error = wrong.rest()
-		chosen := func(g directory.Group) bool { return slices.Contains(typed.Groups, g.ID) }
-		m.Invite.Groups, err = h.groupOptions(v, t.ID, chosen)
+		m.Invite.Groups, err = h.groupOptions(v, t.ID, typed.Groups...)
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.UsersPage(m)}, err
 }
@@ -91,7 +92,7 @@ func userList(path string) *listing {
 	}
 }
 
-func (h *Handler) userRows(v *visit, t rules.Tenant, users []directory.User) ([]tenants.UserRow, error) {
+func (h *Handler) userRows(v *visit, t rules.Tenant, users []contract.User) ([]tenants.UserRow, error) {
 	var ids []string
 	for _, u := range users {
 		ids = append(ids, u.ID)
@@ -123,33 +124,32 @@ func lastActiveText(at time.Time) string {
 	return moment(at)
 }
 
-// groupOptions returns all groups of a tenant as options.
-func (h *Handler) groupOptions(v *visit, tenant string, chosen func(directory.Group) bool) ([]ui.Option, error) {
-	groups, err := models.AllPages(func(page models.Page) (models.List[directory.Group], error) {
-		return h.Directory.Groups(v.ctx(), v.who, tenant, page)
+// groupOptions returns all groups of a tenant as options, of which those whose ids are chosen are selected.
+func (h *Handler) groupOptions(v *visit, tenant string, chosen ...string) ([]ui.Option, error) {
+	in := contract.GroupList{TenantPath: contract.TenantPath{Tenant: tenant}}
+	groups, err := models.AllPages(func(page models.Page) (models.List[contract.Group], error) {
+		in.Page = contract.Page{Cursor: page.Cursor, Limit: page.Limit}
+		return h.Directory.Groups(v.ctx(), v.who, in)
 	})
 	if err != nil {
 		return nil, err
 	}
 	var out []ui.Option
 	for _, g := range groups {
-		out = append(out, ui.Option{Value: g.ID, Title: g.DisplayName, Chosen: chosen(g)})
+		out = append(out, ui.Option{Value: g.ID, Title: g.DisplayName, Chosen: slices.Contains(chosen, g.ID)})
 	}
 	return out, nil
 }
 
 func (h *Handler) inviteUser(v *visit) (web.Answer, error) {
-	typed := directory.NewUser{
-		Email:  strings.TrimSpace(v.posted("email")),
-		Name:   strings.TrimSpace(v.posted("name")),
-		Groups: v.c.Request.PostForm["groups"],
-	}
-	made, err := h.Directory.CreateUser(v.ctx(), v.who, v.param("tenant"), typed)
+	in := contract.UserCreation{TenantPath: contract.TenantPath{Tenant: v.param("tenant")}}
+	v.fill(&in.Body, "email", "name", "groups")
+	made, err := h.Directory.CreateUser(v.ctx(), v.who, in)
 	if wrong, ok := formErrorsIn(err); ok {
-		return h.userListWith(v, typed, wrong)
+		return h.userListWith(v, in.Body, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("invited", userPath(made.ID), userTitle(made.User))
+	return v.done("invited", userPath(made.ID), userTitle(made))
 }

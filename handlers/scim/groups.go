@@ -3,6 +3,7 @@ package scim
 import (
 	"net/url"
 
+	"postern/core/contract"
 	"postern/handlers/scim/protocol"
 	"postern/models"
 	"postern/service/access"
@@ -10,7 +11,7 @@ import (
 )
 
 // showGroup returns a group with its members, unless the request leaves them out.
-func (p *provisioner) showGroup(g directory.GroupDetail) (protocol.Group, error) {
+func (p *provisioner) showGroup(g contract.Group) (protocol.Group, error) {
 	out := protocol.Group{
 		Schemas:     []string{protocol.GroupSchema},
 		ID:          g.ID,
@@ -18,8 +19,8 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (protocol.Group, error)
 		DisplayName: g.DisplayName,
 		Meta: protocol.Meta{
 			ResourceType: "Group",
-			Created:      g.CreatedAt.UTC(),
-			LastModified: g.UpdatedAt.UTC(),
+			Created:      g.CreatedAt,
+			LastModified: g.UpdatedAt,
 			Location:     p.base + "/Groups/" + url.PathEscape(g.ID),
 			Version:      version(g.ETag),
 		},
@@ -33,9 +34,11 @@ func (p *provisioner) showGroup(g directory.GroupDetail) (protocol.Group, error)
 }
 
 // members returns the users and groups that are in a group.
-func (p *provisioner) members(g directory.GroupDetail) (out []protocol.Reference, err error) {
-	users, err := models.AllPages(func(page models.Page) (models.List[directory.Member], error) {
-		return p.people.Members(p.c.Request.Context(), p.who, g.ID, page)
+func (p *provisioner) members(g contract.Group) (out []protocol.Reference, err error) {
+	in := contract.GroupMemberList{GroupPath: g.Path()}
+	users, err := models.AllPages(func(page models.Page) (models.List[contract.GroupMember], error) {
+		in.Page = contract.Page{Cursor: page.Cursor, Limit: page.Limit}
+		return p.people.Members(p.c.Request.Context(), p.who, in)
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func (p *provisioner) members(g directory.GroupDetail) (out []protocol.Reference
 	return out, nil
 }
 
-func (p *provisioner) detail(g directory.GroupDetail, err error) (any, error) {
+func (p *provisioner) detail(g contract.Group, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +97,12 @@ func (p *provisioner) findGroups(q protocol.Query, skip, limit int) ([]any, int6
 	}
 	var shown []any
 	for _, g := range found {
-		whole := directory.GroupDetail{Group: g}
 		if p.show.Includes("members") {
-			if whole, err = p.people.Group(ctx, p.who, g.ID); err != nil {
+			if g, err = p.people.Group(ctx, p.who, g.Path()); err != nil {
 				return nil, 0, err
 			}
 		}
-		one, err := p.showGroup(whole)
+		one, err := p.showGroup(g)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -135,13 +137,14 @@ func (p *provisioner) createGroup() (any, error) {
 		return nil, err
 	}
 	p.unkept = change.Unkept
-	in := directory.GroupInput{DisplayName: change.DisplayName, ExternalID: change.ExternalID}
-	return p.detail(p.people.CreateGroupWith(p.c.Request.Context(), p.who, p.tenant, in, change.Add))
+	in := directory.GroupInput{ExternalID: change.ExternalID}
+	in.DisplayName = change.DisplayName
+	return p.detail(p.people.ProvisionGroup(p.c.Request.Context(), p.who, p.tenant, in, change.Add))
 }
 
 // group returns the group that the path names, which must be of the path's tenant.
-func (p *provisioner) group() (directory.GroupDetail, error) {
-	found, err := p.people.Group(p.c.Request.Context(), p.who, p.c.Param("id"))
+func (p *provisioner) group() (contract.Group, error) {
+	found, err := p.people.Group(p.c.Request.Context(), p.who, contract.GroupPath{Group: p.c.Param("id")})
 	if err != nil {
 		return found, err
 	}
@@ -176,7 +179,7 @@ func (p *provisioner) patchGroup() (any, error) {
 	return p.changeGroup(before, change)
 }
 
-func (p *provisioner) changeGroup(before directory.GroupDetail, change protocol.GroupChange) (any, error) {
+func (p *provisioner) changeGroup(before contract.Group, change protocol.GroupChange) (any, error) {
 	p.unkept = change.Unkept
 	in := directory.Replacement{Clear: change.Clear, Add: change.Add, Remove: change.Remove}
 	in.DisplayName, in.ExternalID = change.DisplayName, change.ExternalID
@@ -191,5 +194,6 @@ func (p *provisioner) deleteGroup() (any, error) {
 	if err := access.Unchanged(p.ifMatch(), found.ETag); err != nil {
 		return nil, err
 	}
-	return nil, p.people.DeleteGroup(p.c.Request.Context(), p.who, found.ID)
+	_, err = p.people.DeleteGroup(p.c.Request.Context(), p.who, found.Path())
+	return nil, err
 }

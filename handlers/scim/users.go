@@ -4,13 +4,14 @@ import (
 	"net/http"
 	"net/url"
 
+	"postern/core/contract"
 	"postern/handlers/scim/protocol"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
 )
 
-func (p *provisioner) showUser(u directory.Profile) protocol.User {
+func (p *provisioner) showUser(u contract.User) protocol.User {
 	out := protocol.User{
 		Schemas:     []string{protocol.UserSchema},
 		ID:          u.ID,
@@ -21,8 +22,8 @@ func (p *provisioner) showUser(u directory.Profile) protocol.User {
 		Active:      u.State != directory.Frozen,
 		Meta: protocol.Meta{
 			ResourceType: "User",
-			Created:      u.CreatedAt.UTC(),
-			LastModified: u.UpdatedAt.UTC(),
+			Created:      u.CreatedAt,
+			LastModified: u.UpdatedAt,
 			Location:     p.base + "/Users/" + url.PathEscape(u.ID),
 			Version:      version(u.ETag),
 		},
@@ -38,12 +39,12 @@ func (p *provisioner) showUser(u directory.Profile) protocol.User {
 	}
 	for _, g := range u.Groups {
 		kind := "direct"
-		if g.Role == "" {
+		if !g.IsDirect() {
 			kind = "indirect"
 		}
 		out.Groups = append(out.Groups, protocol.Reference{
-			Value:   g.Group,
-			Ref:     p.base + "/Groups/" + g.Group,
+			Value:   g.ID,
+			Ref:     p.base + "/Groups/" + g.ID,
 			Display: g.DisplayName,
 			Type:    kind,
 		})
@@ -51,13 +52,15 @@ func (p *provisioner) showUser(u directory.Profile) protocol.User {
 	return out
 }
 
-func nameOf(u directory.Profile) protocol.Name {
-	return protocol.Name{
-		Formatted: u.Name, GivenName: u.Profile.GivenName, FamilyName: u.Profile.FamilyName,
+func nameOf(u contract.User) protocol.Name {
+	out := protocol.Name{Formatted: u.Name}
+	if u.Profile != nil {
+		out.GivenName, out.FamilyName = u.Profile.GivenName, u.Profile.FamilyName
 	}
+	return out
 }
 
-func (p *provisioner) profile(u directory.Profile, err error) (any, error) {
+func (p *provisioner) profile(u contract.User, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +92,12 @@ func (p *provisioner) findUsers(q protocol.Query, skip, limit int) ([]any, int64
 	}
 	var shown []any
 	for _, u := range found {
-		whole := directory.Profile{User: u}
 		if p.show.Includes("groups") {
-			if whole.Groups, err = p.people.GroupsOfUser(ctx, p.who, u.ID); err != nil {
+			if u.Groups, err = p.people.GroupsOfUser(ctx, p.who, u.ID); err != nil {
 				return nil, 0, err
 			}
 		}
-		shown = append(shown, p.showUser(whole))
+		shown = append(shown, p.showUser(u))
 	}
 	return shown, total, nil
 }
@@ -139,20 +141,19 @@ func (p *provisioner) createUser() (any, error) {
 	p.unkept = change.Unkept
 	name := change.Name(protocol.Name{})
 	in := directory.NewUser{
-		Name:       name.Formatted,
+		NewUser:    contract.NewUser{Email: *change.Email, Name: name.Formatted},
 		GivenName:  name.GivenName,
 		FamilyName: name.FamilyName,
-		Email:      *change.Email,
 		UserName:   *change.UserName,
 		ExternalID: *change.ExternalID,
 		Frozen:     change.Active != nil && !*change.Active,
 	}
-	return p.profile(p.people.CreateUser(p.c.Request.Context(), p.who, p.tenant, in))
+	return p.profile(p.people.ProvisionUser(p.c.Request.Context(), p.who, p.tenant, in))
 }
 
 // user returns the user that the path names, who must be of the path's tenant.
-func (p *provisioner) user() (directory.Profile, error) {
-	found, err := p.people.User(p.c.Request.Context(), p.who, p.c.Param("id"))
+func (p *provisioner) user() (contract.User, error) {
+	found, err := p.people.User(p.c.Request.Context(), p.who, contract.UserPath{User: p.c.Param("id")})
 	if err != nil {
 		return found, err
 	}
@@ -187,7 +188,7 @@ func (p *provisioner) patchUser() (any, error) {
 	return p.changeUser(before, sent)
 }
 
-func (p *provisioner) changeUser(before directory.Profile, sent protocol.UserChange) (any, error) {
+func (p *provisioner) changeUser(before contract.User, sent protocol.UserChange) (any, error) {
 	p.unkept = sent.Unkept
 	if sent.UserName != nil && *sent.UserName == "" {
 		return nil, &protocol.Error{
@@ -198,10 +199,9 @@ func (p *provisioner) changeUser(before directory.Profile, sent protocol.UserCha
 	}
 	name := sent.Name(nameOf(before))
 	change := directory.UserChange{
-		Email:      sent.Email,
+		UserChange: contract.UserChange{Email: sent.Email, Name: &name.Formatted},
 		UserName:   sent.UserName,
 		ExternalID: sent.ExternalID,
-		Name:       &name.Formatted,
 		GivenName:  &name.GivenName,
 		FamilyName: &name.FamilyName,
 	}
@@ -209,7 +209,7 @@ func (p *provisioner) changeUser(before directory.Profile, sent protocol.UserCha
 		frozen := !*sent.Active
 		change.Frozen = &frozen
 	}
-	return p.profile(p.people.UpdateUser(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), change))
+	return p.profile(p.people.ChangeUser(p.c.Request.Context(), p.who, before.ID, p.ifMatch(), change))
 }
 
 func (p *provisioner) deleteUser() (any, error) {
@@ -220,5 +220,6 @@ func (p *provisioner) deleteUser() (any, error) {
 	if err := access.Unchanged(p.ifMatch(), found.ETag); err != nil {
 		return nil, err
 	}
-	return nil, p.people.DeleteUser(p.c.Request.Context(), p.who, found.ID)
+	_, err = p.people.DeleteUser(p.c.Request.Context(), p.who, found.Path())
+	return nil, err
 }

@@ -3,6 +3,7 @@ package directory_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -14,8 +15,8 @@ import (
 func TestChangeReportsDatabaseErrors(t *testing.T) {
 	tests := map[string]func(*testing.T, *world, []string) error{
 		"create user": func(t *testing.T, w *world, groups []string) error {
-			in := directory.NewUser{Email: "no address", Groups: groups}
-			_, err := w.CreateUser(t.Context(), w.owner, w.tenant, in)
+			in := contract.NewUser{Email: "no address", Groups: groups}
+			_, err := w.CreateUser(t.Context(), w.owner, in.In(w.tenant))
 			return err
 		},
 		"approve": func(t *testing.T, w *world, groups []string) error {

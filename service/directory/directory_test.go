@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -74,15 +75,15 @@ func ref[T any](v T) *T { return &v }
 
 func (w *world) user(t *testing.T, email string, groups ...string) string {
 	t.Helper()
-	return must[directory.Profile](t)(
-		w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: email, Groups: groups}),
+	return must[contract.User](t)(
+		w.CreateUser(t.Context(), w.owner, contract.NewUser{Email: email, Groups: groups}.In(w.tenant)),
 	).ID
 }
 
 func (w *world) group(t *testing.T, name string) string {
 	t.Helper()
-	return must[directory.GroupDetail](t)(
-		w.CreateGroup(t.Context(), w.owner, w.tenant, directory.GroupInput{Name: &name}),
+	return must[contract.Group](t)(
+		w.CreateGroup(t.Context(), w.owner, contract.NewGroup{Name: name}.In(w.tenant)),
 	).ID
 }
 
@@ -144,7 +145,8 @@ func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 		_, err = w.provision(t, "ana@example.com", false)
 		is(t, err, "not_invited")
 		ana := must[models.EndUser](t)(w.provision(t, "ana@example.com", true))
-		if got := must[directory.Profile](t)(w.User(t.Context(), w.owner, ana.ID)); len(got.Groups) != 1 {
+		got := must[contract.User](t)(w.User(t.Context(), w.owner, contract.UserPath{User: ana.ID}))
+		if len(got.Groups) != 1 {
 			t.Errorf("%+v", got)
 		}
 		if err := w.Disapprove(t.Context(), w.owner, w.tenant, approval.ID); err != nil {
@@ -170,35 +172,56 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 			w.Approve(ctx, w.owner, w.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"}),
 		)
 		for name, change := range map[string]func(access.Principal) error{
-			"freeze": func(p access.Principal) error { _, err := w.Freeze(ctx, p, user); return err },
-			"update": func(p access.Principal) error {
-				_, err := w.UpdateUser(ctx, p, user, "", directory.UserChange{Name: ref("Ana")})
+			"freeze": func(p access.Principal) error {
+				_, err := w.Freeze(ctx, p, contract.UserPath{User: user})
 				return err
 			},
-			"delete": func(p access.Principal) error { return w.DeleteUser(ctx, p, spare) },
+			"update": func(p access.Principal) error {
+				_, err := w.UpdateUser(ctx, p, contract.UserUpdate{
+					UserPath: contract.UserPath{User: user}, Body: contract.UserChange{Name: ref("Ana")},
+				})
+				return err
+			},
+			"delete": func(p access.Principal) error {
+				_, err := w.DeleteUser(ctx, p, contract.UserPath{User: spare})
+				return err
+			},
 			"create": func(p access.Principal) error {
-				_, err := w.CreateUser(ctx, p, w.tenant, directory.NewUser{Email: "zoe@example.com"})
+				_, err := w.CreateUser(ctx, p, contract.NewUser{Email: "zoe@example.com"}.In(w.tenant))
 				return err
 			},
 			"group": func(p access.Principal) error {
-				_, err := w.CreateGroup(ctx, p, w.tenant, directory.GroupInput{DisplayName: ref("New Ones")})
+				_, err := w.CreateGroup(ctx, p, contract.NewGroup{Name: "new-ones"}.In(w.tenant))
+				return err
+			},
+			"provision a group": func(p access.Principal) error {
+				in := directory.GroupInput{GroupChange: contract.GroupChange{DisplayName: ref("New Ones")}}
+				_, err := w.ProvisionGroup(ctx, p, w.tenant, in, nil)
 				return err
 			},
 			"rename": func(p access.Principal) error {
-				_, err := w.UpdateGroup(ctx, p, group, "", directory.GroupInput{DisplayName: ref("Staff")})
+				_, err := w.UpdateGroup(ctx, p, contract.GroupUpdate{
+					GroupPath: contract.GroupPath{Group: group}, Body: contract.GroupChange{DisplayName: ref("Staff")},
+				})
 				return err
 			},
 			"member": func(p access.Principal) error {
-				_, err := w.SetMember(ctx, p, group, user, "member")
+				_, err := w.SetMember(ctx, p, contract.InGroup(group, user).As("member"))
 				return err
 			},
-			"nest": func(p access.Principal) error { _, err := w.Nest(ctx, p, group, inner); return err },
+			"nest": func(p access.Principal) error {
+				_, err := w.Nest(ctx, p, contract.Nested(group, inner))
+				return err
+			},
 			"replace": func(p access.Principal) error {
 				_, err := w.ReplaceGroup(ctx, p, inner, "", directory.Replacement{Add: []string{user}})
 				return err
 			},
-			"deletegroup": func(p access.Principal) error { return w.DeleteGroup(ctx, p, last) },
-			"inviteonly":  func(p access.Principal) error { return w.SetInviteOnly(ctx, p, w.tenant, true) },
+			"deletegroup": func(p access.Principal) error {
+				_, err := w.DeleteGroup(ctx, p, contract.GroupPath{Group: last})
+				return err
+			},
+			"inviteonly": func(p access.Principal) error { return w.SetInviteOnly(ctx, p, w.tenant, true) },
 			"approve": func(p access.Principal) error {
 				_, err := w.Approve(ctx, p, w.tenant, directory.NewApproval{Kind: "domain", Value: "example.net"})
 				return err

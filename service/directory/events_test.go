@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -46,11 +47,13 @@ type subject struct {
 	user, group, inner string
 }
 
-func named(v string) directory.GroupInput { return directory.GroupInput{Name: &v} }
+func named(v string) directory.GroupInput {
+	return directory.GroupInput{GroupChange: contract.GroupChange{Name: &v}}
+}
 
 func (s *subject) create(into *string, name string) func() error {
 	return func() error {
-		made, err := s.CreateGroup(s.ctx, s.owner, s.tenant, named(name))
+		made, err := s.CreateGroup(s.ctx, s.owner, contract.NewGroup{Name: name}.In(s.tenant))
 		*into = made.ID
 		return err
 	}
@@ -62,7 +65,7 @@ func (s *subject) replace(in directory.Replacement) error {
 }
 
 func (s *subject) freeze() error {
-	_, err := s.Freeze(s.ctx, s.owner, s.user)
+	_, err := s.Freeze(s.ctx, s.owner, contract.UserPath{User: s.user})
 	return err
 }
 
@@ -71,11 +74,12 @@ func (s *subject) groupSteps() []step {
 		{"create a group", s.create(&s.group, "staff"), []string{"group.changed created"}},
 		{"create another", s.create(&s.inner, "night"), []string{"group.changed created"}},
 		{"nest", func() error {
-			_, err := s.Nest(s.ctx, s.owner, s.group, s.inner)
+			_, err := s.Nest(s.ctx, s.owner, contract.Nested(s.group, s.inner))
 			return err
 		}, []string{"group.changed members"}},
 		{"rename", func() error {
-			_, err := s.UpdateGroup(s.ctx, s.owner, s.group, "", named("crew"))
+			in := contract.GroupUpdate{GroupPath: contract.GroupPath{Group: s.group}, Body: named("crew").GroupChange}
+			_, err := s.UpdateGroup(s.ctx, s.owner, in)
 			return err
 		}, []string{"group.changed updated"}},
 		{"replace nothing", func() error {
@@ -85,7 +89,8 @@ func (s *subject) groupSteps() []step {
 			return s.replace(directory.Replacement{GroupInput: named("staff"), Clear: true, Add: []string{s.inner}})
 		}, []string{"group.changed updated", "group.changed members"}},
 		{"delete", func() error {
-			return s.DeleteGroup(s.ctx, s.owner, s.inner)
+			_, err := s.DeleteGroup(s.ctx, s.owner, contract.GroupPath{Group: s.inner})
+			return err
 		}, []string{"group.changed deleted"}},
 	}
 }
@@ -93,34 +98,38 @@ func (s *subject) groupSteps() []step {
 func (s *subject) userSteps() []step {
 	return []step{
 		{"create a user in a group", func() error {
-			in := directory.NewUser{Email: "ana@example.com", Groups: []string{s.group}}
-			made, err := s.CreateUser(s.ctx, s.owner, s.tenant, in)
+			in := contract.NewUser{Email: "ana@example.com", Groups: []string{s.group}}
+			made, err := s.CreateUser(s.ctx, s.owner, in.In(s.tenant))
 			s.user = made.ID
 			return err
 		}, []string{"user.created", "group.changed members"}},
 		{"rename", func() error {
 			text := "Ana"
-			_, err := s.UpdateUser(s.ctx, s.owner, s.user, "", directory.UserChange{Name: &text})
+			_, err := s.UpdateUser(s.ctx, s.owner, contract.UserUpdate{
+				UserPath: contract.UserPath{User: s.user}, Body: contract.UserChange{Name: &text},
+			})
 			return err
 		}, nil},
 		{"remove the member", func() error {
-			return s.RemoveMember(s.ctx, s.owner, s.group, s.user)
+			_, err := s.RemoveMember(s.ctx, s.owner, contract.InGroup(s.group, s.user))
+			return err
 		}, []string{"group.changed members"}},
 		{"set the member", func() error {
-			_, err := s.SetMember(s.ctx, s.owner, s.group, s.user, directory.RoleMember)
+			_, err := s.SetMember(s.ctx, s.owner, contract.InGroup(s.group, s.user).As(directory.RoleMember))
 			return err
 		}, []string{"group.changed members"}},
 		{"freeze", s.freeze, []string{"user.frozen"}},
 		{"freeze again", s.freeze, nil},
 		{"unfreeze", func() error {
-			_, err := s.Unfreeze(s.ctx, s.owner, s.user)
+			_, err := s.Unfreeze(s.ctx, s.owner, contract.UserPath{User: s.user})
 			return err
 		}, nil},
 		{"delete", func() error {
-			return s.DeleteUser(s.ctx, s.owner, s.user)
+			_, err := s.DeleteUser(s.ctx, s.owner, contract.UserPath{User: s.user})
+			return err
 		}, []string{"group.changed members", "user.deleted"}},
 		{"create another", func() error {
-			made, err := s.CreateUser(s.ctx, s.owner, s.tenant, directory.NewUser{Email: "bob@example.com"})
+			made, err := s.CreateUser(s.ctx, s.owner, contract.NewUser{Email: "bob@example.com"}.In(s.tenant))
 			s.user = made.ID
 			return err
 		}, []string{"user.created"}},
@@ -166,11 +175,11 @@ func TestChangesFailWithTheirEvents(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		w.Events = &recorder{err: errors.New("no queue")}
-		_, err := w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: "ana@example.com"})
+		_, err := w.CreateUser(t.Context(), w.owner, contract.NewUser{Email: "ana@example.com"}.In(w.tenant))
 		if kind := fault.KindOf(err); kind != fault.Internal {
 			t.Errorf("kind %d of %v, want %d", kind, err, fault.Internal)
 		}
-		list, err := w.Users(t.Context(), w.owner, w.tenant, models.UserFilter{}, models.Page{})
+		list, err := w.Users(t.Context(), w.owner, contract.UserList{TenantPath: contract.TenantPath{Tenant: w.tenant}})
 		if err != nil {
 			t.Fatal(err)
 		}

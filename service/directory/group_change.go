@@ -7,24 +7,26 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// CreateGroup creates a group. Without a name it gets one that is derived from its
-// display name.
+// CreateGroup creates a group.
 func (s *Service) CreateGroup(
-	ctx context.Context, p access.Principal, tenant string, in GroupInput,
-) (GroupDetail, error) {
-	return s.CreateGroupWith(ctx, p, tenant, in, nil)
+	ctx context.Context, p access.Principal, in contract.GroupCreation,
+) (contract.Group, error) {
+	input := GroupInput{GroupChange: contract.GroupChange{Name: &in.Body.Name, DisplayName: &in.Body.DisplayName}}
+	return s.ProvisionGroup(ctx, p, in.Tenant, input, nil)
 }
 
-// CreateGroupWith creates a group with members. The ids are of users and groups.
-func (s *Service) CreateGroupWith(
+// ProvisionGroup creates a group with members. The ids are of users and groups. Without a name it gets one that is
+// derived from its display name.
+func (s *Service) ProvisionGroup(
 	ctx context.Context, p access.Principal, tenant string, in GroupInput, members []string,
-) (GroupDetail, error) {
-	var out GroupDetail
+) (contract.Group, error) {
+	var out contract.Group
 	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
 		now := models.Now()
 		row := models.UserGroup{ID: models.NewID("grp"), TenantID: at.ID, CreatedAt: now, UpdatedAt: now}
@@ -54,7 +56,7 @@ func (s *Service) CreateGroupWith(
 		}, nil
 	})
 	if err != nil {
-		return GroupDetail{}, fmt.Errorf("directory: create a group of %s: %w", tenant, err)
+		return contract.Group{}, fmt.Errorf("directory: create a group of %s: %w", tenant, err)
 	}
 	return out, nil
 }
@@ -115,17 +117,12 @@ func freeName(tx *models.Tx, tenant, display string) (string, error) {
 	}
 }
 
-// UpdateGroup changes a group. With ifMatch not empty it is refused as stale unless
-// that is still its ETag.
+// UpdateGroup changes a group.
 func (s *Service) UpdateGroup(
-	ctx context.Context, p access.Principal, id, ifMatch string, in GroupInput,
-) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, id, func(_ *models.Tx, row *models.UserGroup, _ *groupChange) error {
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
-			return err
-		}
-		return fault.InvalidFields(in.apply(row))
-	})
+	ctx context.Context, p access.Principal, in contract.GroupUpdate,
+) (contract.Group, error) {
+	input := Replacement{GroupInput: GroupInput{GroupChange: in.Body}}
+	return s.ReplaceGroup(ctx, p, in.Group, in.IfMatch, input)
 }
 
 // changeGroup applies fn to a group and writes the row. fn adds to the audit entry
@@ -133,7 +130,7 @@ func (s *Service) UpdateGroup(
 func (s *Service) changeGroup(
 	ctx context.Context, p access.Principal, id string,
 	fn func(*models.Tx, *models.UserGroup, *groupChange) error,
-) (GroupDetail, error) {
+) (contract.Group, error) {
 	return s.changeGroupAt(ctx, p, ofGroup(p, id), id, fn)
 }
 
@@ -141,8 +138,8 @@ func (s *Service) changeGroup(
 func (s *Service) changeGroupAt(
 	ctx context.Context, p access.Principal, find func(*models.Tx) (place, error), id string,
 	fn func(*models.Tx, *models.UserGroup, *groupChange) error,
-) (GroupDetail, error) {
-	var out GroupDetail
+) (contract.Group, error) {
+	var out contract.Group
 	err := s.change(ctx, p, find, func(tx *models.Tx, _ place) (outcome, error) {
 		row, err := tx.UserGroupByID(id)
 		if err != nil {
@@ -168,30 +165,33 @@ func (s *Service) changeGroupAt(
 		}, err
 	})
 	if err != nil {
-		return GroupDetail{}, fmt.Errorf("directory: change the group %s: %w", id, err)
+		return contract.Group{}, fmt.Errorf("directory: change the group %s: %w", id, err)
 	}
 	return out, nil
 }
 
 // DeleteGroup removes a group; its members and the groups in it stay.
-func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, id string) error {
+func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, in contract.GroupPath) (contract.None, error) {
+	id := in.Group
 	err := s.change(ctx, p, ofGroup(p, id), func(tx *models.Tx, _ place) (outcome, error) {
 		row, err := tx.UserGroupByID(id)
 		if err != nil {
 			return outcome{}, absent(err)
 		}
+		var before groupChange
+		before.describe(row)
 		done := outcome{
 			object: id,
-			before: viewGroup(row),
+			before: before,
 			revise: (*models.Tx).AddPersonRevisions,
 			events: []event{groupEvent(row, groupDeleted)},
 		}
 		return done, tx.DeleteUserGroup(id)
 	})
 	if err != nil {
-		return fmt.Errorf("directory: delete the group %s: %w", id, err)
+		return contract.None{}, fmt.Errorf("directory: delete the group %s: %w", id, err)
 	}
-	return nil
+	return contract.None{}, nil
 }
 
 func (in GroupInput) apply(row *models.UserGroup) (wrong []fault.Field) {

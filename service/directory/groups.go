@@ -1,10 +1,11 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -15,62 +16,38 @@ const (
 	RoleAdmin  = "admin"
 )
 
-// Group is a group of a tenant's users. Rules and headers use its name; the display
-// name may change without any effect on them.
-type Group struct {
-	ID          string
-	Tenant      string `audit:"-"` // id
-	Name        string
-	DisplayName string
-	ExternalID  string
-	Members     int64     `audit:"-"` // in it directly
-	ETag        string    `audit:"-"`
-	CreatedAt   time.Time `audit:"-"`
-	UpdatedAt   time.Time `audit:"-"`
+// GroupInput is what a group can have. A provisioning system sends an external id too.
+type GroupInput struct {
+	contract.GroupChange
+	ExternalID *string
 }
-
-// GroupDetail is a group with the groups next to it in the hierarchy.
-type GroupDetail struct {
-	Group
-	Children []Group // nested in it directly
-	Parents  []Group // that it is nested in directly
-}
-
-// Member is an end user in a group.
-type Member struct {
-	User, Email, Name, State string
-	Role                     string
-	Since                    time.Time
-}
-
-// GroupInput is what a group can have; nil leaves a field as it is.
-type GroupInput struct{ Name, DisplayName, ExternalID *string }
 
 // Groups lists a tenant's groups by name.
 func (s *Service) Groups(
-	ctx context.Context, p access.Principal, tenant string, page models.Page,
-) (models.List[Group], error) {
+	ctx context.Context, p access.Principal, in contract.GroupList,
+) (models.List[contract.Group], error) {
+	var none models.List[contract.Group]
 	tx := s.DB.Read(ctx)
-	at, err := findTenant(tx, p, tenant, access.UserRead)
+	at, err := findTenant(tx, p, in.Tenant, access.UserRead)
 	if err != nil {
-		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
+		return none, fmt.Errorf("directory: groups of %s: %w", in.Tenant, err)
 	}
-	rows, err := tx.UserGroupsOf(at.ID, page)
+	rows, err := tx.UserGroupsOf(at.ID, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
+		return none, fmt.Errorf("directory: groups of %s: %w", in.Tenant, err)
 	}
 	groups, err := viewGroups(tx, rows.Items)
 	if err != nil {
-		return models.List[Group]{}, fmt.Errorf("directory: groups of %s: %w", tenant, err)
+		return none, fmt.Errorf("directory: groups of %s: %w", in.Tenant, err)
 	}
-	return models.List[Group]{Items: groups, Next: rows.Next, Total: rows.Total}, nil
+	return models.List[contract.Group]{Items: groups, Next: rows.Next, Total: rows.Total}, nil
 }
 
 // GroupsFrom counts a tenant's groups and lists at most limit of them, oldest first,
 // without the first skip. It is how SCIM pages.
 func (s *Service) GroupsFrom(
 	ctx context.Context, p access.Principal, tenant string, filter models.GroupFilter, skip, limit int,
-) ([]Group, int64, error) {
+) ([]contract.Group, int64, error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
 	if err != nil {
@@ -84,22 +61,22 @@ func (s *Service) GroupsFrom(
 	return list, total, err
 }
 
-// Group finds a group.
-func (s *Service) Group(ctx context.Context, p access.Principal, id string) (GroupDetail, error) {
+// Group finds a group, and the groups next to it in the hierarchy.
+func (s *Service) Group(ctx context.Context, p access.Principal, in contract.GroupPath) (contract.Group, error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := findGroup(tx, p, id, access.UserRead)
+	row, _, err := findGroup(tx, p, in.Group, access.UserRead)
 	if err != nil {
-		return GroupDetail{}, fmt.Errorf("directory: group %s: %w", id, err)
+		return contract.Group{}, fmt.Errorf("directory: group %s: %w", in.Group, err)
 	}
 	out, err := detail(tx, row)
 	if err != nil {
-		return out, fmt.Errorf("directory: group %s: %w", id, err)
+		return out, fmt.Errorf("directory: group %s: %w", in.Group, err)
 	}
 	return out, nil
 }
 
 // GroupsOfUser lists the groups that an end user is in, by name.
-func (s *Service) GroupsOfUser(ctx context.Context, p access.Principal, id string) ([]Membership, error) {
+func (s *Service) GroupsOfUser(ctx context.Context, p access.Principal, id string) ([]contract.UserGroup, error) {
 	tx := s.DB.Read(ctx)
 	if _, _, err := findUser(tx, p, id, access.UserRead); err != nil {
 		return nil, fmt.Errorf("directory: groups of %s: %w", id, err)
@@ -111,22 +88,22 @@ func (s *Service) GroupsOfUser(ctx context.Context, p access.Principal, id strin
 	return list, nil
 }
 
-func memberships(tx *models.Tx, user string) ([]Membership, error) {
+func memberships(tx *models.Tx, user string) ([]contract.UserGroup, error) {
 	direct, err := tx.GroupMembershipsOf(user)
 	if err != nil {
 		return nil, err
 	}
-	roles := map[string]string{}
+	roles := map[string]*string{}
 	for _, one := range direct {
-		roles[one.GroupID] = one.Role
+		roles[one.GroupID] = &one.Role
 	}
 	groups, err := tx.GroupsOfUser(user)
 	if err != nil {
 		return nil, err
 	}
-	var list []Membership
+	var list []contract.UserGroup
 	for _, g := range groups {
-		list = append(list, Membership{Group: g.ID, Name: g.Name, DisplayName: titleOf(g), Role: roles[g.ID]})
+		list = append(list, contract.UserGroup{ID: g.ID, Name: g.Name, DisplayName: titleOf(g), Role: roles[g.ID]})
 	}
 	return list, nil
 }
@@ -143,28 +120,30 @@ func findGroup(tx *models.Tx, p access.Principal, id string, action access.Actio
 	return row, at, err
 }
 
-func detail(tx *models.Tx, row models.UserGroup) (GroupDetail, error) {
+func detail(tx *models.Tx, row models.UserGroup) (contract.Group, error) {
 	list, err := viewGroups(tx, []models.UserGroup{row})
 	if err != nil {
-		return GroupDetail{}, err
+		return contract.Group{}, err
 	}
-	out := GroupDetail{Group: list[0]}
+	out := list[0]
 	children, err := tx.ChildrenOf(row.ID)
 	if err != nil {
 		return out, err
 	}
-	if out.Children, err = viewGroups(tx, children); err != nil {
-		return out, err
-	}
 	parents, err := tx.ParentsOf(row.ID)
-	if err != nil {
-		return out, err
-	}
-	out.Parents, err = viewGroups(tx, parents)
+	out.Children, out.Parents = nestedGroups(children), nestedGroups(parents)
 	return out, err
 }
 
-func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]Group, error) {
+func nestedGroups(rows []models.UserGroup) (out []contract.NestedGroup) {
+	for _, row := range rows {
+		out = append(out, contract.NestedGroup{ID: row.ID, Name: row.Name, DisplayName: titleOf(row)})
+	}
+	return out
+}
+
+// viewGroups returns groups without those next to them.
+func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]contract.Group, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -176,31 +155,21 @@ func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Group
+	var list []contract.Group
 	for _, row := range rows {
-		g := viewGroup(row)
-		g.Members = counts[row.ID]
-		list = append(list, g)
+		list = append(list, contract.Group{
+			ID:          row.ID,
+			Tenant:      row.TenantID,
+			Name:        row.Name,
+			DisplayName: titleOf(row),
+			ExternalID:  orEmpty(row.ExternalID),
+			Members:     counts[row.ID],
+			ETag:        access.ETag(row.UpdatedAt),
+			CreatedAt:   row.CreatedAt.UTC(),
+			UpdatedAt:   row.UpdatedAt.UTC(),
+		})
 	}
 	return list, nil
 }
 
-func viewGroup(row models.UserGroup) Group {
-	return Group{
-		ID:          row.ID,
-		Tenant:      row.TenantID,
-		Name:        row.Name,
-		DisplayName: titleOf(row),
-		ExternalID:  orEmpty(row.ExternalID),
-		ETag:        access.ETag(row.UpdatedAt),
-		CreatedAt:   row.CreatedAt,
-		UpdatedAt:   row.UpdatedAt,
-	}
-}
-
-func titleOf(row models.UserGroup) string {
-	if row.DisplayName == "" {
-		return row.Name
-	}
-	return row.DisplayName
-}
+func titleOf(row models.UserGroup) string { return cmp.Or(row.DisplayName, row.Name) }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -17,31 +18,35 @@ func TestNestedGroupsAreNoCircles(t *testing.T) {
 		w := newWorld(t, db)
 		all, eng, ops := w.group(t, "all"), w.group(t, "eng"), w.group(t, "ops")
 		ana := w.user(t, "ana@example.com", ops)
-		must[directory.GroupDetail](t)(w.Nest(t.Context(), w.owner, all, eng))
-		must[directory.GroupDetail](t)(w.Nest(t.Context(), w.owner, eng, ops))
+		must[contract.Group](t)(w.Nest(t.Context(), w.owner, contract.Nested(all, eng)))
+		must[contract.Group](t)(w.Nest(t.Context(), w.owner, contract.Nested(eng, ops)))
 		for pair, way := range map[[2]string]string{
 			{ops, all}: "A group cannot contain itself: ops is in eng, which is in all already.",
 			{eng, all}: "A group cannot contain itself: eng is in all already.",
 			{all, all}: "A group cannot contain itself.",
 		} {
-			_, err := w.Nest(t.Context(), w.owner, pair[0], pair[1])
+			_, err := w.Nest(t.Context(), w.owner, contract.Nested(pair[0], pair[1]))
 			is(t, err, "group_cycle")
 			if known, _ := errors.AsType[*fault.Error](err); known == nil || known.Public != way {
 				t.Errorf("%v, want %q", err, way)
 			}
 		}
-		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, ana))
+		got := must[contract.User](t)(w.User(t.Context(), w.owner, contract.UserPath{User: ana}))
 		names := ""
 		for _, g := range got.Groups {
-			names += g.Name + ":" + g.Role + " "
+			names += g.Name + ":"
+			if g.IsDirect() {
+				names += *g.Role
+			}
+			names += " "
 		}
 		if names != "all: eng: ops:member " {
 			t.Errorf("effective groups %q", names)
 		}
-		if err := w.Unnest(t.Context(), w.owner, all, eng); err != nil {
+		if _, err := w.Unnest(t.Context(), w.owner, contract.Nested(all, eng)); err != nil {
 			t.Fatal(err)
 		}
-		must[directory.GroupDetail](t)(w.Nest(t.Context(), w.owner, ops, all))
+		must[contract.Group](t)(w.Nest(t.Context(), w.owner, contract.Nested(ops, all)))
 	})
 }
 
@@ -61,7 +66,7 @@ func TestTwoAtOnceNestNoCircle(t *testing.T) {
 				both.Go(func() {
 					<-start
 					service := &directory.Service{DB: db, Changed: func(context.Context) {}}
-					_, errs[i] = service.Nest(t.Context(), w.owner, pair[0], pair[1])
+					_, errs[i] = service.Nest(t.Context(), w.owner, contract.Nested(pair[0], pair[1]))
 				})
 			}
 			close(start)
@@ -85,14 +90,14 @@ func TestMembersAndRoles(t *testing.T) {
 		), w.user(
 			t, "bob@example.com",
 		)
-		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "member"))
-		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "admin"))
-		must[directory.GroupDetail](t)(w.SetMember(t.Context(), w.owner, staff, ana, "member"))
-		_, err := w.SetMember(t.Context(), w.owner, staff, ana, "king")
+		must[contract.Group](t)(w.SetMember(t.Context(), w.owner, contract.InGroup(staff, ana).As("member")))
+		must[contract.Group](t)(w.SetMember(t.Context(), w.owner, contract.InGroup(staff, ana).As("admin")))
+		must[contract.Group](t)(w.SetMember(t.Context(), w.owner, contract.InGroup(staff, ana).As("member")))
+		_, err := w.SetMember(t.Context(), w.owner, contract.InGroup(staff, ana).As("king"))
 		is(t, err, "invalid_role")
-		_, err = w.SetMember(t.Context(), w.owner, staff, "usr_nobody", "member")
+		_, err = w.SetMember(t.Context(), w.owner, contract.InGroup(staff, "usr_nobody").As("member"))
 		is(t, err, "unknown_user")
-		got := must[directory.GroupDetail](
+		got := must[contract.Group](
 			t,
 		)(
 			w.ReplaceGroup(
@@ -103,11 +108,12 @@ func TestMembersAndRoles(t *testing.T) {
 		if got.Members != 2 || len(got.Children) != 1 {
 			t.Errorf("%+v", got)
 		}
-		page := must[models.List[directory.Member]](t)(w.Members(t.Context(), w.viewerOf(), staff, models.Page{}))
+		page := must[models.List[contract.GroupMember]](t)(w.Members(t.Context(), w.viewerOf(),
+			contract.GroupMemberList{GroupPath: contract.GroupPath{Group: staff}}))
 		if len(page.Items) != 2 || page.Items[0].Role != "member" {
 			t.Errorf("the members: %+v", page.Items)
 		}
-		got = must[directory.GroupDetail](
+		got = must[contract.Group](
 			t,
 		)(
 			w.ReplaceGroup(
@@ -118,6 +124,7 @@ func TestMembersAndRoles(t *testing.T) {
 		if got.Members != 1 || len(got.Children) != 0 {
 			t.Errorf("%+v", got)
 		}
-		is(t, w.RemoveMember(t.Context(), w.owner, staff, bob), "not_found")
+		_, err = w.RemoveMember(t.Context(), w.owner, contract.InGroup(staff, bob))
+		is(t, err, "not_found")
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
@@ -13,8 +14,8 @@ import (
 
 // DeleteUser deletes an end user with their identities and logins, and revokes the
 // keys that they own. If the tenant is open they can join again, as a new user.
-func (s *Service) DeleteUser(ctx context.Context, p access.Principal, id string) error {
-	return s.deleteUser(ctx, p, id, ofUser(p, id))
+func (s *Service) DeleteUser(ctx context.Context, p access.Principal, in contract.UserPath) (contract.None, error) {
+	return contract.None{}, s.deleteUser(ctx, p, in.User, ofUser(p, in.User))
 }
 
 // DeleteSelf is DeleteUser for the end user themselves. The caller has authenticated them.
@@ -65,7 +66,7 @@ func (s *Service) deleteUser(
 		}
 		return outcome{
 			object: id,
-			before: viewUser(row),
+			before: auditedOf(row),
 			events: append(left, userEvent(EventUserDeleted, row)),
 			revise: func(tx *models.Tx, tenant models.Tenant, now time.Time) error {
 				return s.revokeOwned(ctx, tx, p, tenant, id, now)

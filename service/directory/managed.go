@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
@@ -12,14 +13,14 @@ import (
 )
 
 // ManagedGroups lists the groups that an end user is an admin of, by name.
-func (s *Service) ManagedGroups(ctx context.Context, user string) ([]Membership, error) {
+func (s *Service) ManagedGroups(ctx context.Context, user string) ([]contract.UserGroup, error) {
 	list, err := memberships(s.DB.Read(ctx), user)
 	if err != nil {
 		return nil, fmt.Errorf("directory: groups that %s manages: %w", user, err)
 	}
-	var out []Membership
+	var out []contract.UserGroup
 	for _, one := range list {
-		if one.Role == RoleAdmin {
+		if one.IsDirect() && *one.Role == RoleAdmin {
 			out = append(out, one)
 		}
 	}
@@ -29,21 +30,23 @@ func (s *Service) ManagedGroups(ctx context.Context, user string) ([]Membership,
 // ManagedMembers is Members for an admin of the group, an authenticated end user.
 func (s *Service) ManagedMembers(
 	ctx context.Context, admin, group string, page models.Page,
-) (models.List[Member], error) {
+) (models.List[contract.GroupMember], error) {
 	tx := s.DB.Read(ctx)
 	if _, err := managedBy(tx, admin, group); err != nil {
-		return models.List[Member]{}, fmt.Errorf("directory: members of %s: %w", group, err)
+		return models.List[contract.GroupMember]{}, fmt.Errorf("directory: members of %s: %w", group, err)
 	}
 	rows, err := tx.MembersOfGroup(group, page)
 	if err != nil {
-		return models.List[Member]{}, fmt.Errorf("directory: members of %s: %w", group, err)
+		return models.List[contract.GroupMember]{}, fmt.Errorf("directory: members of %s: %w", group, err)
 	}
 	return models.MapList(rows, viewMember), nil
 }
 
 // SetManagedMember is SetMember for an admin of the group, an authenticated end user. The member is named
 // by the id or the verified e-mail address of a user of the tenant.
-func (s *Service) SetManagedMember(ctx context.Context, admin, group, member, role string) (Member, error) {
+func (s *Service) SetManagedMember(
+	ctx context.Context, admin, group, member, role string,
+) (contract.GroupMember, error) {
 	var user models.EndUser
 	_, err := s.changeGroupAt(ctx, access.EndUser(admin), ofManaged(admin, group), group,
 		func(tx *models.Tx, row *models.UserGroup, after *groupChange) (err error) {
@@ -53,9 +56,9 @@ func (s *Service) SetManagedMember(ctx context.Context, admin, group, member, ro
 			return setMember(user.ID, role)(tx, row, after)
 		})
 	if err != nil {
-		return Member{}, err
+		return contract.GroupMember{}, err
 	}
-	return Member{User: user.ID, Email: user.Email, Name: user.Name, State: user.State, Role: role}, nil
+	return contract.GroupMember{User: user.ID, Email: user.Email, Name: user.Name, State: user.State, Role: role}, nil
 }
 
 // RemoveManagedMember is RemoveMember for an admin of the group, an authenticated end user. Admins can

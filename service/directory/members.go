@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -14,41 +15,46 @@ import (
 
 // Members lists the direct members of a group.
 func (s *Service) Members(
-	ctx context.Context, p access.Principal, group string, page models.Page,
-) (models.List[Member], error) {
+	ctx context.Context, p access.Principal, in contract.GroupMemberList,
+) (models.List[contract.GroupMember], error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := findGroup(tx, p, group, access.UserRead)
+	var none models.List[contract.GroupMember]
+	row, _, err := findGroup(tx, p, in.Group, access.UserRead)
 	if err != nil {
-		return models.List[Member]{}, fmt.Errorf("directory: members of %s: %w", group, err)
+		return none, fmt.Errorf("directory: members of %s: %w", in.Group, err)
 	}
-	rows, err := tx.MembersOfGroup(row.ID, page)
+	rows, err := tx.MembersOfGroup(row.ID, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Member]{}, fmt.Errorf("directory: members of %s: %w", group, err)
+		return none, fmt.Errorf("directory: members of %s: %w", in.Group, err)
 	}
 	return models.MapList(rows, viewMember), nil
 }
 
-func viewMember(row models.MemberRow) Member {
-	return Member{
+func viewMember(row models.MemberRow) contract.GroupMember {
+	return contract.GroupMember{
 		User:  row.UserID,
 		Email: row.Email,
 		Name:  row.Name,
 		State: row.State,
 		Role:  row.Role,
-		Since: row.CreatedAt,
+		Since: row.CreatedAt.UTC(),
 	}
 }
 
 // SetMember puts an end user into a group with a role. Rules of projects can ask for RoleAdmin, and
 // admins manage the members themselves; see SetManagedMember.
-func (s *Service) SetMember(ctx context.Context, p access.Principal, group, user, role string) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, group, setMember(user, role))
+func (s *Service) SetMember(
+	ctx context.Context, p access.Principal, in contract.GroupMembership,
+) (contract.Group, error) {
+	return s.changeGroup(ctx, p, in.Group, setMember(in.User, in.Body.Role))
 }
 
 // RemoveMember takes an end user out of a group.
-func (s *Service) RemoveMember(ctx context.Context, p access.Principal, group, user string) error {
-	_, err := s.changeGroup(ctx, p, group, removeMember(user))
-	return err
+func (s *Service) RemoveMember(
+	ctx context.Context, p access.Principal, in contract.GroupMemberPath,
+) (contract.None, error) {
+	_, err := s.changeGroup(ctx, p, in.Group, removeMember(in.User))
+	return contract.None{}, err
 }
 
 func setMember(user, role string) func(*models.Tx, *models.UserGroup, *groupChange) error {
@@ -84,10 +90,10 @@ func removeMember(user string) func(*models.Tx, *models.UserGroup, *groupChange)
 
 // Nest puts a group into another of its tenant: members of the inner one are
 // members of the outer one.
-func (s *Service) Nest(ctx context.Context, p access.Principal, outer, inner string) (GroupDetail, error) {
-	return s.changeGroup(ctx, p, outer, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
-		after.Added = []string{inner}
-		return nest(tx, *row, inner, models.Now())
+func (s *Service) Nest(ctx context.Context, p access.Principal, in contract.NestingPath) (contract.Group, error) {
+	return s.changeGroup(ctx, p, in.Group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
+		after.Added = []string{in.Child}
+		return nest(tx, *row, in.Child, models.Now())
 	})
 }
 
@@ -149,16 +155,16 @@ func pathBetween(tx *models.Tx, from models.UserGroup, to string) ([]string, err
 }
 
 // Unnest takes a group out of another.
-func (s *Service) Unnest(ctx context.Context, p access.Principal, outer, inner string) error {
-	_, err := s.changeGroup(ctx, p, outer, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
-		was, err := tx.Unnest(row.ID, inner)
+func (s *Service) Unnest(ctx context.Context, p access.Principal, in contract.NestingPath) (contract.None, error) {
+	_, err := s.changeGroup(ctx, p, in.Group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
+		was, err := tx.Unnest(row.ID, in.Child)
 		if err == nil && !was {
 			return access.NotFound()
 		}
-		after.Removed = []string{inner}
+		after.Removed = []string{in.Child}
 		return err
 	})
-	return err
+	return contract.None{}, err
 }
 
 // Replacement is a change of a group and of its members, all at once. Ids are of
@@ -170,10 +176,11 @@ type Replacement struct {
 }
 
 // ReplaceGroup applies a Replacement as a whole or not at all, as SCIM PATCH requires
-// (RFC 7644, 3.5.2). Ids to remove that are not members are ignored.
+// (RFC 7644, 3.5.2). With ifMatch not empty it is refused as stale unless that is still the group's ETag. Ids to remove
+// that are not members are ignored.
 func (s *Service) ReplaceGroup(
 	ctx context.Context, p access.Principal, id, ifMatch string, in Replacement,
-) (GroupDetail, error) {
+) (contract.Group, error) {
 	return s.changeGroup(ctx, p, id, func(tx *models.Tx, row *models.UserGroup, after *groupChange) (err error) {
 		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err

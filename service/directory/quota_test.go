@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -54,7 +55,7 @@ func TestWorkspaceQuota(t *testing.T) {
 		}
 		adds := map[string]func() error{
 			"a user": func() error {
-				_, err := w.CreateUser(t.Context(), w.owner, w.tenant, directory.NewUser{Email: "new@example.com"})
+				_, err := w.CreateUser(t.Context(), w.owner, contract.NewUser{Email: "new@example.com"}.In(w.tenant))
 				return err
 			},
 			"a first sign-in": func() error {
@@ -62,7 +63,7 @@ func TestWorkspaceQuota(t *testing.T) {
 				return err
 			},
 			"a group": func() error {
-				_, err := w.CreateGroup(t.Context(), w.owner, w.tenant, directory.GroupInput{Name: ref("late")})
+				_, err := w.CreateGroup(t.Context(), w.owner, contract.NewGroup{Name: "late"}.In(w.tenant))
 				return err
 			},
 			"an approval": func() error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -223,8 +224,8 @@ func TestCreateUser_signedInFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := service.CreateUser(t.Context(), owner, tenant, directory.NewUser{
-			Email: "ana@example.com", UserName: "ana", ExternalID: sharedID, Frozen: true,
+		made, err := service.ProvisionUser(t.Context(), owner, tenant, directory.NewUser{
+			NewUser: contract.NewUser{Email: "ana@example.com"}, UserName: "ana", ExternalID: sharedID, Frozen: true,
 		})
 		if err != nil || made.ID != arrived.ID || made.UserName != "ana" {
 			t.Fatalf("it is created as %s, %v; want %s", made.ID, err, arrived.ID)
@@ -233,12 +234,13 @@ func TestCreateUser_signedInFirst(t *testing.T) {
 		if _, _, _, err := h.provision(who); fault.CodeOf(err) != "user_frozen" {
 			t.Errorf("the frozen user signs in: %v", err)
 		}
-		other, err := service.CreateUser(t.Context(), owner, tenant, directory.NewUser{UserName: "bo", ExternalID: "2"})
+		in := directory.NewUser{UserName: "bo", ExternalID: "2"}
+		other, err := service.ProvisionUser(t.Context(), owner, tenant, in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		id := sharedID
-		_, err = service.UpdateUser(t.Context(), owner, other.ID, "", directory.UserChange{ExternalID: &id})
+		_, err = service.ChangeUser(t.Context(), owner, other.ID, "", directory.UserChange{ExternalID: &id})
 		if fault.CodeOf(err) != "external_id_taken" {
 			t.Errorf("another user gets the id: %v", err)
 		}

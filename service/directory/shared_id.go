@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 )
 
@@ -73,10 +74,10 @@ func signedInAs(tx *models.Tx, at place, externalID string) (models.EndUser, boo
 
 // provisionKnown gives a user who has signed in what a provisioning system sends about them. A user who was frozen
 // here stays so.
-func provisionKnown(tx *models.Tx, at place, user models.EndUser, in NewUser) (Profile, outcome, error) {
+func provisionKnown(tx *models.Tx, at place, user models.EndUser, in NewUser) (contract.User, outcome, error) {
 	before, err := tx.LockEndUser(user.ID)
 	if err != nil {
-		return Profile{}, outcome{}, err
+		return contract.User{}, outcome{}, err
 	}
 	change := UserChange{
 		UserName: &in.UserName, ExternalID: &in.ExternalID,

@@ -7,81 +7,47 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
-	"postern/platform/federation"
 	"postern/service/access"
 )
 
-// User is an end user as their team sees them.
-type User struct {
-	ID            string
-	Tenant        string `audit:"-"` // id
-	Email         string
-	EmailVerified bool
-	Name          string
-	Profile       federation.Profile `audit:"-"` // as a provider stated it at the last sign-in
-	UserName      string             // name in the provisioning system, "" for none
-	ExternalID    string             // id in the provisioning system
-	State         string             // active, frozen or invited
-	LastLoginAt   *time.Time
-	ETag          string    `audit:"-"`
-	CreatedAt     time.Time `audit:"-"`
-	UpdatedAt     time.Time `audit:"-"`
-}
-
-// Profile is an end user with their identities and groups.
-type Profile struct {
-	User
-	Identities []Identity
-	Groups     []Membership // by name
-}
-
-// Identity is the account of an end user at an identity provider.
-type Identity struct {
-	Issuer, Subject string
-	Since           time.Time
-}
-
-// Membership is a group that an end user is in.
-type Membership struct {
-	Group, Name, DisplayName string // id, name, text
-	Role                     string // member or admin; "" where they are in it through a nested group alone
-}
-
-// NewUser is the input of CreateUser. Groups are ids.
+// NewUser is a user to be created. A provisioning system sends more than the contract has; what it doesn't know is "".
 type NewUser struct {
-	Email, Name, UserName, ExternalID string
-	GivenName, FamilyName             string // parts of the name, "" if not known
-	Groups                            []string
-	Frozen                            bool
+	contract.NewUser
+	UserName, ExternalID  string
+	GivenName, FamilyName string // parts of the name
+	Frozen                bool
 }
 
-// UserChange is what UpdateUser can change; nil leaves a field as it is.
+// UserChange changes a user; nil leaves a field as it is. A provisioning system sends more than the contract has.
 type UserChange struct {
-	Email, Name, UserName, ExternalID *string
-	GivenName, FamilyName             *string
-	Frozen                            *bool
+	contract.UserChange
+	UserName, ExternalID  *string
+	GivenName, FamilyName *string
+	Frozen                *bool
 }
 
 // Users lists a tenant's end users, newest first.
 func (s *Service) Users(
-	ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, page models.Page,
-) (models.List[User], error) {
+	ctx context.Context, p access.Principal, in contract.UserList,
+) (models.List[contract.User], error) {
+	var none models.List[contract.User]
 	tx := s.DB.Read(ctx)
-	at, err := findTenant(tx, p, tenant, access.UserRead)
+	at, err := findTenant(tx, p, in.Tenant, access.UserRead)
 	if err != nil {
-		return models.List[User]{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
+		return none, fmt.Errorf("directory: users of %s: %w", in.Tenant, err)
 	}
-	if filter.State != "" && filter.State != Active && filter.State != Frozen && filter.State != Invited {
-		return models.List[User]{}, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
+	if in.State != "" && in.State != Active && in.State != Frozen && in.State != Invited {
+		return none, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
 	}
-	filter.Email, filter.UserName = ascii.Lower(filter.Email), ascii.Lower(filter.UserName)
-	rows, err := tx.EndUsersOf(at.ID, filter, page)
+	filter := models.UserFilter{State: in.State, Email: ascii.Lower(in.Email), Query: in.Text, Group: in.Group}
+	rows, err := tx.EndUsersOf(at.ID, filter, models.PageOf(in.Page, in.Sort, ""))
 	if err != nil {
-		return models.List[User]{}, fmt.Errorf("directory: users of %s: %w", tenant, err)
+		return none, fmt.Errorf("directory: users of %s: %w", in.Tenant, err)
 	}
 	return models.MapList(rows, viewUser), nil
 }
@@ -90,7 +56,7 @@ func (s *Service) Users(
 // first, without the first skip. It is how SCIM pages (RFC 7644, 3.4.2.4).
 func (s *Service) UsersFrom(
 	ctx context.Context, p access.Principal, tenant string, filter models.UserFilter, skip, limit int,
-) ([]User, int64, error) {
+) ([]contract.User, int64, error) {
 	tx := s.DB.Read(ctx)
 	at, err := findTenant(tx, p, tenant, access.UserRead)
 	if err != nil {
@@ -104,12 +70,12 @@ func (s *Service) UsersFrom(
 	return viewUsers(rows), total, nil
 }
 
-// User finds an end user.
-func (s *Service) User(ctx context.Context, p access.Principal, id string) (Profile, error) {
-	tx := s.DB.Read(ctx)
+// User finds an end user with their identities and groups.
+func (s *Service) User(ctx context.Context, p access.Principal, in contract.UserPath) (contract.User, error) {
+	tx, id := s.DB.Read(ctx), in.User
 	row, _, err := findUser(tx, p, id, access.UserRead)
 	if err != nil {
-		return Profile{}, fmt.Errorf("directory: user %s: %w", id, err)
+		return contract.User{}, fmt.Errorf("directory: user %s: %w", id, err)
 	}
 	out, err := profile(tx, row)
 	if err != nil {
@@ -118,10 +84,19 @@ func (s *Service) User(ctx context.Context, p access.Principal, id string) (Prof
 	return out, nil
 }
 
-// CreateUser invites or provisions a user, whom a sign-in takes as seatOf says. A user who has signed in already
-// with an account that its directory has under the external id gets what is provisioned.
-func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant string, in NewUser) (Profile, error) {
-	var out Profile
+// CreateUser creates an invited user, whom a sign-in takes as seatOf says.
+func (s *Service) CreateUser(
+	ctx context.Context, p access.Principal, in contract.UserCreation,
+) (contract.User, error) {
+	return s.ProvisionUser(ctx, p, in.Tenant, NewUser{NewUser: in.Body})
+}
+
+// ProvisionUser is CreateUser for a provisioning system. A user who has signed in already with an account that its
+// directory has under the external id gets what is provisioned.
+func (s *Service) ProvisionUser(
+	ctx context.Context, p access.Principal, tenant string, in NewUser,
+) (contract.User, error) {
+	var out contract.User
 	err := s.change(ctx, p, inTenant(p, tenant), func(tx *models.Tx, at place) (outcome, error) {
 		signedIn, known, err := signedInAs(tx, at, in.ExternalID)
 		if err != nil {
@@ -142,13 +117,13 @@ func (s *Service) CreateUser(ctx context.Context, p access.Principal, tenant str
 		joined, err := memberEvents(tx, row.ID, row.CreatedAt)
 		return outcome{
 			object: row.ID,
-			after:  out.User,
+			after:  auditedOf(row),
 			revise: (*models.Tx).AddTenantRevisions,
 			events: append([]event{userEvent(EventUserCreated, row)}, joined...),
 		}, err
 	})
 	if err != nil {
-		return Profile{}, fmt.Errorf("directory: create a user of %s: %w", tenant, err)
+		return contract.User{}, fmt.Errorf("directory: create a user of %s: %w", tenant, err)
 	}
 	return out, nil
 }
@@ -158,8 +133,7 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 	now := models.Now()
 	row := models.EndUser{ID: models.NewID("usr"), TenantID: at.ID, State: Invited, CreatedAt: now, UpdatedAt: now}
 	wrong := UserChange{
-		Email:      &in.Email,
-		Name:       &in.Name,
+		UserChange: contract.UserChange{Email: &in.Email, Name: &in.Name},
 		UserName:   &in.UserName,
 		ExternalID: &in.ExternalID,
 		GivenName:  &in.GivenName,
@@ -204,12 +178,17 @@ func taken(err error) error {
 	return err
 }
 
-// UpdateUser changes an end user. With ifMatch not empty it is refused as stale
-// unless that is still their ETag.
-func (s *Service) UpdateUser(
+// UpdateUser changes an end user.
+func (s *Service) UpdateUser(ctx context.Context, p access.Principal, in contract.UserUpdate) (contract.User, error) {
+	return s.ChangeUser(ctx, p, in.User, in.IfMatch, UserChange{UserChange: in.Body})
+}
+
+// ChangeUser is UpdateUser for all that can be changed. With ifMatch not empty it is refused as stale unless that is
+// still the user's ETag.
+func (s *Service) ChangeUser(
 	ctx context.Context, p access.Principal, id, ifMatch string, in UserChange,
-) (Profile, error) {
-	var out Profile
+) (contract.User, error) {
+	var out contract.User
 	err := s.change(ctx, p, ofUser(p, id), func(tx *models.Tx, at place) (outcome, error) {
 		before, err := tx.LockEndUser(id)
 		if err != nil {
@@ -223,30 +202,30 @@ func (s *Service) UpdateUser(
 		return done, err
 	})
 	if err != nil {
-		return Profile{}, fmt.Errorf("directory: update the user %s: %w", id, err)
+		return contract.User{}, fmt.Errorf("directory: update the user %s: %w", id, err)
 	}
 	return out, nil
 }
 
 // changeUser changes an end user. They and the tenant are locked.
-func changeUser(tx *models.Tx, at place, before models.EndUser, in UserChange) (Profile, outcome, error) {
+func changeUser(tx *models.Tx, at place, before models.EndUser, in UserChange) (contract.User, outcome, error) {
 	row := before
 	if err := fault.InvalidFields(in.apply(&row)); err != nil {
-		return Profile{}, outcome{}, err
+		return contract.User{}, outcome{}, err
 	}
 	if shownAs(before) != shownAs(row) {
 		if err := isDistinct(tx, at, row); err != nil {
-			return Profile{}, outcome{}, err
+			return contract.User{}, outcome{}, err
 		}
 	}
 	if err := externalIDFree(tx, at, row); err != nil {
-		return Profile{}, outcome{}, err
+		return contract.User{}, outcome{}, err
 	}
 	out, err := updateUser(tx, row)
 	if err != nil {
-		return Profile{}, outcome{}, err
+		return contract.User{}, outcome{}, err
 	}
-	done := outcome{object: row.ID, before: viewUser(before), after: out.User}
+	done := outcome{object: row.ID, before: auditedOf(before), after: auditedOf(row)}
 	if before.State != row.State {
 		done.revise = (*models.Tx).AddPersonRevisions
 		if row.State == Frozen {
@@ -257,16 +236,16 @@ func changeUser(tx *models.Tx, at place, before models.EndUser, in UserChange) (
 }
 
 // updateUser writes a changed user, and ends the logins of one who is frozen.
-func updateUser(tx *models.Tx, row models.EndUser) (Profile, error) {
+func updateUser(tx *models.Tx, row models.EndUser) (contract.User, error) {
 	row.UpdatedAt = models.Now()
 	if err := taken(tx.UpdateEndUser(row)); err != nil {
-		return Profile{}, err
+		return contract.User{}, err
 	}
 	if row.State == Frozen {
 		if _, err := tx.EndLoginsOf(
 			row.ID, row.UpdatedAt, row.UpdatedAt.Add(-snapshot.BarredFor), row.UpdatedAt.Add(snapshot.BarredFor),
 		); err != nil {
-			return Profile{}, err
+			return contract.User{}, err
 		}
 	}
 	return profile(tx, row)
@@ -274,15 +253,15 @@ func updateUser(tx *models.Tx, row models.EndUser) (Profile, error) {
 
 // Freeze makes calls of an end user answer 403, with a token or with a key that they
 // own, and ends their logins, until they are unfrozen.
-func (s *Service) Freeze(ctx context.Context, p access.Principal, id string) (Profile, error) {
+func (s *Service) Freeze(ctx context.Context, p access.Principal, in contract.UserPath) (contract.User, error) {
 	frozen := true
-	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
+	return s.ChangeUser(ctx, p, in.User, "", UserChange{Frozen: &frozen})
 }
 
 // Unfreeze undoes Freeze; they sign in again.
-func (s *Service) Unfreeze(ctx context.Context, p access.Principal, id string) (Profile, error) {
+func (s *Service) Unfreeze(ctx context.Context, p access.Principal, in contract.UserPath) (contract.User, error) {
 	frozen := false
-	return s.UpdateUser(ctx, p, id, "", UserChange{Frozen: &frozen})
+	return s.ChangeUser(ctx, p, in.User, "", UserChange{Frozen: &frozen})
 }
 
 // apply changes the row and returns the invalid fields.
@@ -346,17 +325,17 @@ func findUser(tx *models.Tx, p access.Principal, id string, action access.Action
 	return row, at, err
 }
 
-func profile(tx *models.Tx, row models.EndUser) (Profile, error) {
-	out := Profile{User: viewUser(row)}
+func profile(tx *models.Tx, row models.EndUser) (contract.User, error) {
+	out := viewUser(row)
 	identities, err := tx.IdentitiesOf(row.ID)
 	if err != nil {
 		return out, err
 	}
 	for _, one := range identities {
-		out.Identities = append(out.Identities, Identity{
+		out.Identities = append(out.Identities, contract.UserIdentity{
 			Issuer:  one.Issuer,
 			Subject: one.Subject,
-			Since:   one.CreatedAt,
+			Since:   one.CreatedAt.UTC(),
 		})
 	}
 	out.Groups, err = memberships(tx, row.ID)

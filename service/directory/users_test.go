@@ -3,6 +3,7 @@ package directory_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -14,18 +15,19 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 		w := newWorld(t, db)
 		staff := w.group(t, "staff")
 		id := w.user(t, "Ana@Example.com", staff)
-		_, err := w.CreateUser(t.Context(), w.owner, "acme", directory.NewUser{Email: "ana@example.com"})
+		_, err := w.CreateUser(t.Context(), w.owner, contract.NewUser{Email: "ana@example.com"}.In("acme"))
 		is(t, err, "email_taken")
 
 		if user, err := w.provision(t, "ana@example.com", true); err != nil || user.ID != id ||
 			user.State != directory.Active {
 			t.Fatalf("%+v %v", user, err)
 		}
-		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, id))
+		got := must[contract.User](t)(w.User(t.Context(), w.owner, contract.UserPath{User: id}))
 		if len(got.Identities) != 1 || got.LastLoginAt == nil {
 			t.Errorf("identities %+v, last login %v, want one and a time", got.Identities, got.LastLoginAt)
 		}
-		if len(got.Groups) != 1 || got.Groups[0].Name != "staff" || got.Groups[0].Role != "member" {
+		if len(got.Groups) != 1 || got.Groups[0].Name != "staff" || !got.Groups[0].IsDirect() ||
+			*got.Groups[0].Role != "member" {
 			t.Errorf("groups %+v, want a member of staff", got.Groups)
 		}
 		if user, err := w.provision(t, "eve@example.com", false); err != nil || user.ID == id {
@@ -48,14 +50,13 @@ func TestUsersShareAddresses(t *testing.T) {
 			{"ana@example.com", "", "user_name_taken"}, // as SCIM calls the one before
 			{"eve", "ana@example.com", ""},
 		} {
-			in := directory.NewUser{Email: tt.email, UserName: tt.userName}
-			_, err := w.CreateUser(t.Context(), w.owner, "acme", in)
+			in := directory.NewUser{NewUser: contract.NewUser{Email: tt.email}, UserName: tt.userName}
+			_, err := w.ProvisionUser(t.Context(), w.owner, "acme", in)
 			is(t, err, tt.want)
 		}
-		bea := must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant,
-			models.UserFilter{UserName: "bea"}, models.Page{})).Items[0].ID
+		bea := w.withUserName(t, "bea")[0].ID
 		none := ""
-		_, err := w.UpdateUser(t.Context(), w.owner, bea, "", directory.UserChange{UserName: &none})
+		_, err := w.ChangeUser(t.Context(), w.owner, bea, "", directory.UserChange{UserName: &none})
 		is(t, err, "email_taken")
 	})
 }
@@ -63,11 +64,17 @@ func TestUsersShareAddresses(t *testing.T) {
 // TestNameParts checks that the parts of a name last as long as they are true.
 func TestNameParts(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
-	in := directory.NewUser{UserName: "juan", Name: "Juan de la Cruz", GivenName: "Juan", FamilyName: "de la Cruz"}
-	id := must[directory.Profile](t)(w.CreateUser(t.Context(), w.owner, "acme", in)).ID
+	in := directory.NewUser{
+		NewUser:  contract.NewUser{Name: "Juan de la Cruz"},
+		UserName: "juan", GivenName: "Juan", FamilyName: "de la Cruz",
+	}
+	id := must[contract.User](t)(w.ProvisionUser(t.Context(), w.owner, "acme", in)).ID
 	is := func(when, given, family string) {
 		t.Helper()
-		got := must[directory.Profile](t)(w.User(t.Context(), w.owner, id)).Profile
+		var got contract.Profile
+		if of := must[contract.User](t)(w.User(t.Context(), w.owner, contract.UserPath{User: id})).Profile; of != nil {
+			got = *of
+		}
 		if got.GivenName != given || got.FamilyName != family {
 			t.Errorf("%s: %q and %q, want %q and %q", when, got.GivenName, got.FamilyName, given, family)
 		}
@@ -94,10 +101,12 @@ func TestNameParts(t *testing.T) {
 	signIn(`{"given_name":"J","family_name":"Cruz y Vega"}`)
 	is("after a sign-in with parts", "J", "Cruz y Vega")
 	name := "Bea Berg"
-	must[directory.Profile](t)(w.UpdateUser(t.Context(), w.owner, id, "", directory.UserChange{Name: &name}))
+	must[contract.User](t)(w.UpdateUser(t.Context(), w.owner, contract.UserUpdate{
+		UserPath: contract.UserPath{User: id}, Body: contract.UserChange{Name: &name},
+	}))
 	is("after a change of the name", "", "")
 	turned := "a\u202eb"
-	_, err := w.UpdateUser(t.Context(), w.owner, id, "", directory.UserChange{FamilyName: &turned})
+	_, err := w.ChangeUser(t.Context(), w.owner, id, "", directory.UserChange{FamilyName: &turned})
 	if fault.CodeOf(err) == "" {
 		t.Errorf("a family name that isn't kept: %v", err)
 	}
@@ -111,7 +120,8 @@ func TestFrozenUsersStayOut(t *testing.T) {
 		must[models.EndUser](t)(w.provision(t, "bob@example.com", true))
 		for _, id := range []string{expected, known} {
 			before := w.revisions(t)
-			if got := must[directory.Profile](t)(w.Freeze(t.Context(), w.owner, id)); got.State != directory.Frozen {
+			got := must[contract.User](t)(w.Freeze(t.Context(), w.owner, contract.UserPath{User: id}))
+			if got.State != directory.Frozen {
 				t.Errorf("state %s", got.State)
 			}
 			if w.revisions(t) == before {
@@ -123,7 +133,8 @@ func TestFrozenUsersStayOut(t *testing.T) {
 			is(t, err, "user_frozen")
 		}
 		for id, want := range map[string]string{expected: directory.Invited, known: directory.Active} {
-			if got := must[directory.Profile](t)(w.Unfreeze(t.Context(), w.owner, id)); got.State != want {
+			got := must[contract.User](t)(w.Unfreeze(t.Context(), w.owner, contract.UserPath{User: id}))
+			if got.State != want {
 				t.Errorf("unfrozen to %s, want %s", got.State, want)
 			}
 		}
@@ -133,39 +144,52 @@ func TestFrozenUsersStayOut(t *testing.T) {
 	})
 }
 
+// withUserName returns the users with a user name, or with an address that stands for one.
+func (w *world) withUserName(t *testing.T, name string) []contract.User {
+	t.Helper()
+	found, _, err := w.UsersFrom(t.Context(), w.owner, w.tenant, models.UserFilter{UserName: name}, 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 func TestUsersAreListedByWhatIsAsked(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		staff := w.group(t, "staff")
 		ana, bob := w.user(t, "ana@example.com", staff), w.user(t, "b_b@example.org")
-		must[directory.Profile](t)(w.Freeze(t.Context(), w.owner, bob))
-		list := func(filter models.UserFilter, page models.Page) models.List[directory.User] {
-			return must[models.List[directory.User]](t)(w.Users(t.Context(), w.owner, w.tenant, filter, page))
+		must[contract.User](t)(w.Freeze(t.Context(), w.owner, contract.UserPath{User: bob}))
+		list := func(in contract.UserList) models.List[contract.User] {
+			in.Tenant = w.tenant
+			return must[models.List[contract.User]](t)(w.Users(t.Context(), w.owner, in))
 		}
 		for _, tt := range []struct {
-			filter models.UserFilter
-			want   string
+			asked contract.UserList
+			want  string
 		}{
-			{models.UserFilter{State: "frozen"}, bob},
-			{models.UserFilter{State: "invited"}, ana},
-			{models.UserFilter{Email: "ANA@example.com"}, ana},
-			{models.UserFilter{Query: "EXAMPLE.org"}, bob},
-			{models.UserFilter{Query: "_b"}, bob},
-			{models.UserFilter{Group: staff}, ana},
-			{models.UserFilter{UserName: "ana@example.com"}, ana},
-			{models.UserFilter{Query: "%"}, ""},
+			{contract.UserList{State: "frozen"}, bob},
+			{contract.UserList{State: "invited"}, ana},
+			{contract.UserList{Email: "ANA@example.com"}, ana},
+			{contract.UserList{Text: "EXAMPLE.org"}, bob},
+			{contract.UserList{Text: "_b"}, bob},
+			{contract.UserList{Group: staff}, ana},
+			{contract.UserList{Text: "%"}, ""},
 		} {
-			page := list(tt.filter, models.Page{})
+			page := list(tt.asked)
 			got := ""
 			for _, u := range page.Items {
 				got += u.ID
 			}
 			if got != tt.want {
-				t.Errorf("%+v: %q, want %q", tt.filter, got, tt.want)
+				t.Errorf("%+v: %q, want %q", tt.asked, got, tt.want)
 			}
 		}
-		first := list(models.UserFilter{}, models.Page{Limit: 1})
-		second := list(models.UserFilter{}, models.Page{Cursor: first.Next, Limit: 1})
+		if named := w.withUserName(t, "ana@example.com"); len(named) != 1 || named[0].ID != ana {
+			t.Errorf("by user name: %+v, want %s", named, ana)
+		}
+		first := list(contract.UserList{Page: contract.Page{Limit: 1}})
+		second := list(contract.UserList{Page: contract.Page{Cursor: first.Next, Limit: 1}})
 		if first.Items[0].ID != bob || second.Items[0].ID != ana || second.Next != "" {
 			t.Errorf("%+v %+v", first, second)
 		}
@@ -177,10 +201,10 @@ func TestADeletedUserLeavesNothing(t *testing.T) {
 		w := newWorld(t, db)
 		id := w.user(t, "ana@example.com", w.group(t, "staff"))
 		must[models.EndUser](t)(w.provision(t, "ana@example.com", true))
-		if err := w.DeleteUser(t.Context(), w.owner, id); err != nil {
+		if _, err := w.DeleteUser(t.Context(), w.owner, contract.UserPath{User: id}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.User(t.Context(), w.owner, id)
+		_, err := w.User(t.Context(), w.owner, contract.UserPath{User: id})
 		is(t, err, "not_found")
 		if user := must[models.EndUser](t)(w.provision(t, "ana@example.com", true)); user.ID == id {
 			t.Error("they are still there")

@@ -1,33 +1,63 @@
 package directory
 
 import (
+	"time"
+
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
 	"postern/service/access"
 )
 
-func viewUsers(rows []models.EndUser) []User {
-	var list []User
+func viewUsers(rows []models.EndUser) []contract.User {
+	var list []contract.User
 	for _, row := range rows {
 		list = append(list, viewUser(row))
 	}
 	return list
 }
 
-func viewUser(row models.EndUser) User {
-	return User{
+// viewUser returns a user without their identities and groups.
+func viewUser(row models.EndUser) contract.User {
+	out := contract.User{
 		ID:            row.ID,
 		Tenant:        row.TenantID,
 		Email:         row.Email,
 		EmailVerified: row.EmailVerified,
 		Name:          row.Name,
-		Profile:       federation.ParseProfile(row.Profile),
+		UserName:      orEmpty(row.UserName),
+		ExternalID:    orEmpty(row.ExternalID),
+		State:         row.State,
+		LastLoginAt:   contract.UTC(row.LastLoginAt),
+		ETag:          access.ETag(row.UpdatedAt),
+		CreatedAt:     row.CreatedAt.UTC(),
+		UpdatedAt:     row.UpdatedAt.UTC(),
+	}
+	if profile := federation.ParseProfile(row.Profile); profile != (federation.Profile{}) {
+		out.Profile = (*contract.Profile)(&profile)
+	}
+	return out
+}
+
+// audited is what the audit entry of a user compares.
+type audited struct {
+	Email         string
+	EmailVerified bool
+	Name          string
+	UserName      string
+	ExternalID    string
+	State         string
+	LastLoginAt   *time.Time
+}
+
+func auditedOf(row models.EndUser) audited {
+	return audited{
+		Email:         row.Email,
+		EmailVerified: row.EmailVerified,
+		Name:          row.Name,
 		UserName:      orEmpty(row.UserName),
 		ExternalID:    orEmpty(row.ExternalID),
 		State:         row.State,
 		LastLoginAt:   row.LastLoginAt,
-		ETag:          access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt,
-		UpdatedAt:     row.UpdatedAt,
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
-	"postern/service/directory"
 	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
@@ -242,11 +242,11 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				if n := fake.Asked(one.path); n < 2 && one.path != "/keys" {
 					t.Errorf("2 calls asked %d times", n)
 				}
-				if _, err := h.people.Freeze(t.Context(), h.owner, user); err != nil {
+				if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: user}); err != nil {
 					t.Fatal(err)
 				}
 				h.call(t, h.name, token).wants(t, "a frozen user", 403, "user_frozen")
-				if _, err := h.people.Unfreeze(t.Context(), h.owner, user); err != nil {
+				if _, err := h.people.Unfreeze(t.Context(), h.owner, contract.UserPath{User: user}); err != nil {
 					t.Fatal(err)
 				}
 				h.call(t, h.name, token).wants(t, "unfrozen", 200, "")
@@ -262,7 +262,7 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				id := fakeoidc.ClientID
 				h.update(t, in.Type, login.ProviderInput{ClientID: &id})
 				h.call(t, h.name, token).wants(t, "as it was", 200, "")
-				if err := h.people.DeleteUser(t.Context(), h.owner, user); err != nil {
+				if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: user}); err != nil {
 					t.Fatal(err)
 				}
 				h.call(t, h.name, token).wants(t, "a deleted user", 401, "invalid_token")
@@ -326,7 +326,9 @@ func TestATokenIsShownToNoOtherProvider(t *testing.T) {
 // person is the one end user there is.
 func (h *house) person(t *testing.T) string {
 	t.Helper()
-	page, err := h.people.Users(t.Context(), h.owner, h.tenant(t), models.UserFilter{}, models.Page{})
+	page, err := h.people.Users(t.Context(), h.owner, contract.UserList{
+		TenantPath: contract.TenantPath{Tenant: h.tenant(t)},
+	})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%d users, %v", len(page.Items), err)
 	}
@@ -344,9 +346,9 @@ func (h *house) tenant(t *testing.T) string {
 
 func (h *house) join(t *testing.T, user, group string) {
 	t.Helper()
-	made, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant(t), directory.GroupInput{Name: &group})
+	made, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: group}.In(h.tenant(t)))
 	if err == nil {
-		_, err = h.people.SetMember(t.Context(), h.owner, made.ID, user, "member")
+		_, err = h.people.SetMember(t.Context(), h.owner, contract.InGroup(made.ID, user).As("member"))
 	}
 	if err != nil {
 		t.Fatal(err)

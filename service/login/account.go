@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -36,7 +37,7 @@ type Account struct {
 	Session    string // id of this browser's
 	Fresh      bool   // signed in recently enough to link a provider or to delete the account
 	Identities []Linked
-	Sessions   []Session // at all app clients of the tenant
+	Sessions   []contract.UserSession // at all app clients of the tenant
 	Consents   []Consent
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/federation"
@@ -17,32 +18,10 @@ import (
 	"postern/service/login/providers"
 )
 
-// GroupMapping is a rule by which a claim of a provider puts the users who sign in with it
-// into a group. They leave the group at the sign-in at which no rule holds any more.
-type GroupMapping struct {
-	Claim     string // a path; see federation.ParseClaimPath
-	Value     string
-	Match     string // MatchExact or MatchPrefix
-	Group     string // id; in input a name will do
-	GroupName string // not in input
-}
-
-// ID identifies a rule among those of its provider, for addresses.
-func (m GroupMapping) ID() string {
+// MappingID identifies a rule among those of its provider, for addresses.
+func MappingID(m contract.GroupMapping) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Claim, m.Match, m.Value, m.Group))
 	return hex.EncodeToString(sum[:8])
-}
-
-// How the values of a claim are compared, with regard to case.
-const (
-	MatchExact  = "exact"
-	MatchPrefix = "prefix"
-)
-
-// GroupMappings are those of a provider.
-type GroupMappings struct {
-	Mappings []GroupMapping
-	ETag     string `audit:"-"`
 }
 
 // Bounds on mappings.
@@ -53,46 +32,47 @@ const (
 )
 
 // GroupMappings returns the rules by which a provider's claims put users into groups.
-func (s *Service) GroupMappings(ctx context.Context, p access.Principal, provider string) (GroupMappings, error) {
-	tx := s.DB.Read(ctx)
+func (s *Service) GroupMappings(
+	ctx context.Context, p access.Principal, in contract.ProviderPath,
+) (contract.GroupMappings, error) {
+	tx, provider := s.DB.Read(ctx), in.Provider
 	row, tenant, _, err := findProvider(tx, p, provider, access.LoginRead)
 	if err != nil {
-		return GroupMappings{}, fmt.Errorf("login: group mappings of %s: %w", provider, err)
+		return contract.GroupMappings{}, fmt.Errorf("login: group mappings of %s: %w", provider, err)
 	}
 	out, err := mappingsOf(tx, tenant, row.ID)
 	if err != nil {
-		return GroupMappings{}, fmt.Errorf("login: group mappings of %s: %w", provider, err)
+		return contract.GroupMappings{}, fmt.Errorf("login: group mappings of %s: %w", provider, err)
 	}
 	return out, nil
 }
 
-// SetGroupMappings replaces the rules of a provider. With ifMatch not empty it is refused as
-// stale unless that is still the ETag. Users leave groups that no rule names any more at
+// SetGroupMappings replaces the rules of a provider. Users leave groups that no rule names any more at
 // once; all else follows at their next sign-in. The caller needs access to the tenant's
 // users as well.
 func (s *Service) SetGroupMappings(
-	ctx context.Context, p access.Principal, provider, ifMatch string, list []GroupMapping,
-) (GroupMappings, error) {
-	return s.changeMappings(ctx, p, provider, func(now GroupMappings) ([]GroupMapping, error) {
-		return list, access.Unchanged(ifMatch, now.ETag)
+	ctx context.Context, p access.Principal, in contract.GroupMappingsUpdate,
+) (contract.GroupMappings, error) {
+	return s.changeMappings(ctx, p, in.Provider, func(now contract.GroupMappings) ([]contract.GroupMapping, error) {
+		return in.Body.Mappings, access.Unchanged(in.IfMatch, now.ETag)
 	})
 }
 
 // AddGroupMapping adds a rule behind the others. See SetGroupMappings.
 func (s *Service) AddGroupMapping(
-	ctx context.Context, p access.Principal, provider string, rule GroupMapping,
-) (GroupMappings, error) {
-	return s.changeMappings(ctx, p, provider, func(now GroupMappings) ([]GroupMapping, error) {
-		return append(now.Mappings, rule), nil
+	ctx context.Context, p access.Principal, provider string, rule contract.GroupMapping,
+) (contract.GroupMappings, error) {
+	return s.changeMappings(ctx, p, provider, func(now contract.GroupMappings) ([]contract.GroupMapping, error) {
+		return append(now.Rules(), rule), nil
 	})
 }
 
-// RemoveGroupMapping removes the rule with the ID, NotFound if there is none.
+// RemoveGroupMapping removes the rule with the MappingID, NotFound if there is none.
 func (s *Service) RemoveGroupMapping(
 	ctx context.Context, p access.Principal, provider, id string,
-) (GroupMappings, error) {
-	return s.changeMappings(ctx, p, provider, func(now GroupMappings) ([]GroupMapping, error) {
-		left := slices.DeleteFunc(slices.Clone(now.Mappings), func(one GroupMapping) bool { return one.ID() == id })
+) (contract.GroupMappings, error) {
+	return s.changeMappings(ctx, p, provider, func(now contract.GroupMappings) ([]contract.GroupMapping, error) {
+		left := slices.DeleteFunc(now.Rules(), func(one contract.GroupMapping) bool { return MappingID(one) == id })
 		if len(left) == len(now.Mappings) {
 			return nil, fault.New(fault.NotFound, "not_found", "There is no such rule.")
 		}
@@ -100,11 +80,15 @@ func (s *Service) RemoveGroupMapping(
 	})
 }
 
+// auditedMappings is what the audit entry of a provider's rules compares.
+type auditedMappings struct{ Mappings []contract.NamedGroupMapping }
+
 // changeMappings replaces the rules of a provider by what change makes of them.
 func (s *Service) changeMappings(
-	ctx context.Context, p access.Principal, provider string, change func(GroupMappings) ([]GroupMapping, error),
-) (GroupMappings, error) {
-	var out GroupMappings
+	ctx context.Context, p access.Principal, provider string,
+	change func(contract.GroupMappings) ([]contract.GroupMapping, error),
+) (contract.GroupMappings, error) {
+	var out contract.GroupMappings
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findProvider(tx, p, provider, access.LoginUpdate)
 		if err != nil {
@@ -140,11 +124,16 @@ func (s *Service) changeMappings(
 		if out, err = mappingsOf(tx, tenant, row.ID); err != nil {
 			return err
 		}
-		entry := access.Entry{Action: access.LoginUpdate, Object: row.ID, Team: team, Before: before, After: out}
-		return s.changed(tx, p, tenant, entry)
+		return s.changed(tx, p, tenant, access.Entry{
+			Action: access.LoginUpdate,
+			Object: row.ID,
+			Team:   team,
+			Before: auditedMappings{before.Mappings},
+			After:  auditedMappings{out.Mappings},
+		})
 	})
 	if err != nil {
-		return GroupMappings{}, fmt.Errorf("login: set the group mappings of %s: %w", provider, err)
+		return contract.GroupMappings{}, fmt.Errorf("login: set the group mappings of %s: %w", provider, err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -183,29 +172,25 @@ func (s *Service) endMappingsOf(
 	return s.endMappings(ctx, tx, tenant, team, ids, nil)
 }
 
-func mappingsOf(tx *models.Tx, tenant models.Tenant, provider string) (GroupMappings, error) {
+func mappingsOf(tx *models.Tx, tenant models.Tenant, provider string) (contract.GroupMappings, error) {
 	rows, err := tx.GroupMappingsOf(provider)
 	if err != nil {
-		return GroupMappings{}, err
+		return contract.GroupMappings{}, err
 	}
 	groups, err := tx.GroupsWithin(tenant.ID, targetsOf(rows))
 	if err != nil {
-		return GroupMappings{}, err
+		return contract.GroupMappings{}, err
 	}
 	names := map[string]string{}
 	for _, group := range groups {
 		names[group.ID] = group.Name
 	}
 	sum := sha256.Sum256(fmt.Append(nil, rows))
-	out := GroupMappings{Mappings: []GroupMapping{}, ETag: hex.EncodeToString(sum[:8])}
+	out := contract.GroupMappings{Mappings: []contract.NamedGroupMapping{}, ETag: hex.EncodeToString(sum[:8])}
 	for _, row := range rows {
-		out.Mappings = append(out.Mappings, GroupMapping{
-			Claim:     row.Claim,
-			Value:     row.Value,
-			Match:     row.Match,
-			Group:     row.GroupID,
-			GroupName: names[row.GroupID],
-		})
+		rule := contract.GroupMapping{Claim: row.Claim, Value: row.Value, Match: row.Match, Group: row.GroupID}
+		named := contract.NamedGroupMapping{GroupMapping: rule, GroupName: names[row.GroupID]}
+		out.Mappings = append(out.Mappings, named)
 	}
 	return out, nil
 }
@@ -223,7 +208,7 @@ func targetsOf(rows []models.GroupMapping) []string {
 
 // checkMappings returns the rows of a provider's rules, and refuses invalid ones.
 func checkMappings(
-	tx *models.Tx, tenant models.Tenant, provider models.Provider, list []GroupMapping,
+	tx *models.Tx, tenant models.Tenant, provider models.Provider, list []contract.GroupMapping,
 ) ([]models.GroupMapping, error) {
 	if err := takesMappings(provider, list); err != nil {
 		return nil, err
@@ -239,7 +224,7 @@ func checkMappings(
 			Match:      one.Match,
 		}
 		if row.Match == "" {
-			row.Match = MatchExact
+			row.Match = contract.MatchExact
 		}
 		fields := checkMapping(provider, row)
 		group, err := groupOf(tx, tenant, one.Group)
@@ -270,7 +255,7 @@ func checkMappings(
 }
 
 // takesMappings refuses rules for a provider that hands no claims on.
-func takesMappings(provider models.Provider, list []GroupMapping) error {
+func takesMappings(provider models.Provider, list []contract.GroupMapping) error {
 	traits, _ := providers.TraitsOf(provider.Type)
 	switch {
 	case len(list) > maxMappings:
@@ -313,7 +298,10 @@ func checkMapping(provider models.Provider, row models.GroupMapping) []fault.Fie
 			!strings.ContainsFunc(row.Value, unprintable),
 		"/value", "invalid_value", fmt.Sprintf("Use at most %d bytes on one line.", maxMappedValue),
 	)
-	refuse(row.Match == MatchExact || row.Match == MatchPrefix, "/match", "invalid_match", "Use exact or prefix.")
+	refuse(
+		row.Match == contract.MatchExact || row.Match == contract.MatchPrefix,
+		"/match", "invalid_match", "Use exact or prefix.",
+	)
 	return wrong
 }
 

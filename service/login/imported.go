@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/egress"
@@ -210,7 +211,7 @@ func (s *Service) worksHere(to *Imported, p snapshot.Provider) bool {
 func readImportedMappings(
 	provider models.Provider, rules []snapshot.GroupMapping,
 ) ([]models.GroupMapping, []fault.Field) {
-	if err := takesMappings(provider, make([]GroupMapping, len(rules))); err != nil {
+	if err := takesMappings(provider, make([]contract.GroupMapping, len(rules))); err != nil {
 		wrong, _ := fieldsOf(err) // only a fault
 		return nil, wrong
 	}

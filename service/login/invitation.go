@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -15,17 +16,14 @@ import (
 // InvitationTTL is how long an invitation link can be used.
 const InvitationTTL = 7 * 24 * time.Hour
 
-// Invitation is a link by which one person becomes an invited or provisioned user.
-type Invitation struct {
-	URL       string // shown only once
-	ExpiresAt time.Time
-}
-
-// InviteUser creates an invitation link for a user who has not signed in yet. It leads to the account page of an app
-// client, "" for the tenant's only one, and replaces the user's earlier link. Conflict user_signed_in for a user who
+// InviteUser creates an invitation link for a user who has not signed in yet. It leads to the account page of the app
+// client, and replaces the user's earlier link. Conflict user_signed_in for a user who
 // has signed in, Invalid app_client_required where the tenant has several app clients or none.
-func (s *Service) InviteUser(ctx context.Context, p access.Principal, user, clientID string) (Invitation, error) {
-	var out Invitation
+func (s *Service) InviteUser(
+	ctx context.Context, p access.Principal, in contract.UserInvitationCreation,
+) (contract.UserInvitation, error) {
+	var out contract.UserInvitation
+	user := in.User
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := tx.EndUserByID(user)
 		if err != nil {
@@ -44,7 +42,7 @@ func (s *Service) InviteUser(ctx context.Context, p access.Principal, user, clie
 		if err := isSeat(tx, row); err != nil {
 			return err
 		}
-		client, err := invitingClient(tx, tenant.ID, clientID)
+		client, err := invitingClient(tx, tenant.ID, in.Body.AppClient)
 		if err != nil {
 			return err
 		}
@@ -52,7 +50,8 @@ func (s *Service) InviteUser(ctx context.Context, p access.Principal, user, clie
 		if err := tx.SetInvitation(row.ID, hash(code), &ends); err != nil {
 			return err
 		}
-		out = Invitation{URL: s.Issuer(client) + "/invitation/" + code, ExpiresAt: ends}
+		link := s.Issuer(client) + "/invitation/" + code
+		out = contract.UserInvitation{URL: contract.Secret(link), ExpiresAt: ends.UTC()}
 		return access.Record(tx, p, access.Entry{
 			Action: access.UserUpdate,
 			Object: row.ID,
@@ -62,7 +61,7 @@ func (s *Service) InviteUser(ctx context.Context, p access.Principal, user, clie
 		})
 	})
 	if err != nil {
-		return Invitation{}, fmt.Errorf("login: create an invitation link for %s: %w", user, err)
+		return contract.UserInvitation{}, fmt.Errorf("login: create an invitation link for %s: %w", user, err)
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
 	"postern/service/access"
@@ -57,7 +58,7 @@ func find(rule models.GroupMapping, identity federation.Identity) federation.Fin
 // holds reports whether a rule puts a user with these values into its group.
 func holds(rule models.GroupMapping, values []string) bool {
 	return slices.ContainsFunc(values, func(value string) bool {
-		return value == rule.Value || rule.Match == MatchPrefix && strings.HasPrefix(value, rule.Value)
+		return value == rule.Value || rule.Match == contract.MatchPrefix && strings.HasPrefix(value, rule.Value)
 	})
 }
 

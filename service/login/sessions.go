@@ -6,58 +6,41 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
 )
 
-// Session is a sign-in of an end user at an app client, as their team and they see it.
-type Session struct {
-	ID         string // sid of its tokens
-	Client     string // id
-	ClientName string
-	Provider   string // label, "" where the provider was deleted
-	Scopes     []string
-	UserAgent  string     // "" where it is not known
-	SeenAt     *time.Time // last use at the hosted pages, nil for never
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-}
-
-// Consent is what an end user agreed that an app client learns.
+// Consent is what an end user agreed that an app client learns, as they see it.
 type Consent struct {
-	Client     string // id
-	ClientName string
-	Scopes     []string
-	Shares     []Share // the scopes in words
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	contract.Consent
+	Shares []Share // the scopes in words
 }
 
 // Sessions lists an end user's sessions that have neither ended nor expired, newest first.
 func (s *Service) Sessions(
-	ctx context.Context, p access.Principal, user string, page models.Page,
-) (models.List[Session], error) {
-	tx := s.DB.Read(ctx)
+	ctx context.Context, p access.Principal, in contract.UserSessionList,
+) (models.List[contract.UserSession], error) {
+	tx, user := s.DB.Read(ctx), in.User
 	if _, _, _, err := findUser(tx, p, user, access.UserRead); err != nil {
-		return models.List[Session]{}, fmt.Errorf("login: sessions of %s: %w", user, err)
+		return models.List[contract.UserSession]{}, fmt.Errorf("login: sessions of %s: %w", user, err)
 	}
-	list, err := sessionsOf(tx, user, page)
+	list, err := sessionsOf(tx, user, models.PageOf(in.Page, in.Sort, ""))
 	if err != nil {
 		return list, fmt.Errorf("login: sessions of %s: %w", user, err)
 	}
 	return list, nil
 }
 
-func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Session], error) {
+func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[contract.UserSession], error) {
 	rows, err := tx.LiveSessionsOf(user, models.Now(), page)
 	if err != nil {
-		return models.List[Session]{}, err
+		return models.List[contract.UserSession]{}, err
 	}
 	names := sessionNames{clients: map[string]string{}, providers: map[string]string{}}
-	out := models.List[Session]{Next: rows.Next, Total: rows.Total}
+	out := models.List[contract.UserSession]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
 		session, err := names.session(tx, row)
 		if err != nil {
@@ -69,18 +52,20 @@ func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[Sessi
 }
 
 // Session returns an end user's session. One that has ended or expired is NotFound.
-func (s *Service) Session(ctx context.Context, p access.Principal, user, id string) (Session, error) {
-	tx := s.DB.Read(ctx)
+func (s *Service) Session(
+	ctx context.Context, p access.Principal, in contract.UserSessionPath,
+) (contract.UserSession, error) {
+	tx, user, id := s.DB.Read(ctx), in.User, in.Session
 	_, _, _, err := findUser(tx, p, user, access.UserRead)
 	if err != nil {
-		return Session{}, fmt.Errorf("login: session %s: %w", id, err)
+		return contract.UserSession{}, fmt.Errorf("login: session %s: %w", id, err)
 	}
 	row, err := tx.LoginSessionByID(id)
 	if err == nil && (row.UserID != user || row.EndedAt != nil || row.ExpiresAt.Before(models.Now())) {
 		err = models.ErrNotFound
 	}
 	if err != nil {
-		return Session{}, fmt.Errorf("login: session %s: %w", id, notFound(err))
+		return contract.UserSession{}, fmt.Errorf("login: session %s: %w", id, notFound(err))
 	}
 	names := sessionNames{clients: map[string]string{}, providers: map[string]string{}}
 	return names.session(tx, row)
@@ -89,11 +74,11 @@ func (s *Service) Session(ctx context.Context, p access.Principal, user, id stri
 // sessionNames are the names of app clients and providers, by their ids, each of which is read once.
 type sessionNames struct{ clients, providers map[string]string }
 
-func (n sessionNames) session(tx *models.Tx, row models.LoginSession) (Session, error) {
+func (n sessionNames) session(tx *models.Tx, row models.LoginSession) (contract.UserSession, error) {
 	if _, known := n.clients[row.ClientID]; !known {
 		client, err := tx.AppClientByID(row.ClientID)
 		if unlessAbsent(err) != nil {
-			return Session{}, err
+			return contract.UserSession{}, err
 		}
 		n.clients[row.ClientID] = cmp.Or(client.Title, client.Name)
 	}
@@ -102,26 +87,28 @@ func (n sessionNames) session(tx *models.Tx, row models.LoginSession) (Session, 
 		case err == nil:
 			n.providers[row.ProviderID] = labelOf(provider)
 		case !isAbsent(err):
-			return Session{}, err
+			return contract.UserSession{}, err
 		}
 	}
-	return Session{
+	return contract.UserSession{
 		ID:         row.ID,
 		Client:     row.ClientID,
 		ClientName: n.clients[row.ClientID],
 		Provider:   n.providers[row.ProviderID],
 		Scopes:     strings.Fields(row.Scope),
 		UserAgent:  row.UserAgent,
-		SeenAt:     row.SeenAt,
-		CreatedAt:  row.CreatedAt,
-		ExpiresAt:  row.ExpiresAt,
+		LastSeenAt: contract.UTC(row.SeenAt),
+		CreatedAt:  row.CreatedAt.UTC(),
+		ExpiresAt:  row.ExpiresAt.UTC(),
 	}, nil
 }
 
 // EndSession ends a session of an end user. Gateways refuse its access tokens at once. A
 // session that has ended is NotFound.
-func (s *Service) EndSession(ctx context.Context, p access.Principal, user, session string) error {
-	return s.end(ctx, p, byTeam(p, user), endingSession(session))
+func (s *Service) EndSession(
+	ctx context.Context, p access.Principal, in contract.UserSessionPath,
+) (contract.None, error) {
+	return contract.None{}, s.end(ctx, p, byTeam(p, in.User), endingSession(in.Session))
 }
 
 func endingSession(session string) ending {
@@ -142,9 +129,11 @@ func endingSession(session string) ending {
 // EndSessions ends all sessions of an end user, at every app client, and returns how many
 // there were. Gateways refuse their access tokens at once, also those of sessions that
 // ended before and whose tokens have not expired.
-func (s *Service) EndSessions(ctx context.Context, p access.Principal, user string) (ended int64, err error) {
-	err = s.end(ctx, p, byTeam(p, user), endingAll(&ended))
-	return ended, err
+func (s *Service) EndSessions(
+	ctx context.Context, p access.Principal, in contract.UserPath,
+) (out contract.EndedSessions, err error) {
+	err = s.end(ctx, p, byTeam(p, in.User), endingAll(&out.Ended))
+	return out, err
 }
 
 func endingAll(ended *int64) ending {
@@ -157,16 +146,20 @@ func endingAll(ended *int64) ending {
 }
 
 // Consents lists what an end user agreed to share, by app client.
-func (s *Service) Consents(ctx context.Context, p access.Principal, user string) ([]Consent, error) {
+func (s *Service) Consents(
+	ctx context.Context, p access.Principal, in contract.UserPath,
+) (models.List[contract.Consent], error) {
+	var none models.List[contract.Consent]
 	tx := s.DB.Read(ctx)
-	if _, _, _, err := findUser(tx, p, user, access.UserRead); err != nil {
-		return nil, fmt.Errorf("login: consents of %s: %w", user, err)
+	if _, _, _, err := findUser(tx, p, in.User, access.UserRead); err != nil {
+		return none, fmt.Errorf("login: consents of %s: %w", in.User, err)
 	}
-	list, err := consentsOf(tx, user)
+	list, err := consentsOf(tx, in.User)
 	if err != nil {
-		return nil, fmt.Errorf("login: consents of %s: %w", user, err)
+		return none, fmt.Errorf("login: consents of %s: %w", in.User, err)
 	}
-	return list, nil
+	all := models.List[Consent]{Items: list}
+	return models.MapList(all, func(c Consent) contract.Consent { return c.Consent }), nil
 }
 
 func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
@@ -185,14 +178,16 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 			return nil, err
 		}
 		list = append(list, Consent{
-			Client:     row.ClientID,
-			ClientName: cmp.Or(client.Title, client.Name),
-			Scopes: slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool {
-				return one == providerScope
-			}),
-			Shares:    offered.describe(shares(row.Scope, ""), row.Scope),
-			CreatedAt: row.CreatedAt,
-			UpdatedAt: row.UpdatedAt,
+			Consent: contract.Consent{
+				Client:     row.ClientID,
+				ClientName: cmp.Or(client.Title, client.Name),
+				Scopes: slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool {
+					return one == providerScope
+				}),
+				CreatedAt: row.CreatedAt.UTC(),
+				UpdatedAt: row.UpdatedAt.UTC(),
+			},
+			Shares: offered.describe(shares(row.Scope, ""), row.Scope),
 		})
 	}
 	return list, nil
@@ -200,8 +195,10 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 
 // WithdrawConsent removes an end user's consent to an app client, and ends their sessions
 // there. At the next sign-in they are asked again.
-func (s *Service) WithdrawConsent(ctx context.Context, p access.Principal, user, clientID string) error {
-	return s.end(ctx, p, byTeam(p, user), s.withdrawing(ctx, clientID))
+func (s *Service) WithdrawConsent(
+	ctx context.Context, p access.Principal, in contract.ConsentPath,
+) (contract.None, error) {
+	return contract.None{}, s.end(ctx, p, byTeam(p, in.User), s.withdrawing(ctx, in.Client))
 }
 
 func (s *Service) withdrawing(ctx context.Context, clientID string) ending {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
 	"postern/platform/secrets"
@@ -21,7 +22,7 @@ type Stated struct {
 
 // MappingOutcome is a group mapping with the values that its claim had.
 type MappingOutcome struct {
-	GroupMapping
+	contract.NamedGroupMapping
 
 	Values      []string // the first of them
 	More        int      // values that are not among these
@@ -94,7 +95,7 @@ func (s *Service) keepStated(
 	return nil
 }
 
-func statedBy(identity federation.Identity, mappings []GroupMapping) Stated {
+func statedBy(identity federation.Identity, mappings []contract.NamedGroupMapping) Stated {
 	var out Stated
 	out.Claims, out.More = shownClaims(identity.Claims)
 	left := allowance(maxShownSum)
@@ -109,12 +110,12 @@ func statedBy(identity federation.Identity, mappings []GroupMapping) Stated {
 			}
 		}
 		out.Mappings = append(out.Mappings, MappingOutcome{
-			GroupMapping: one,
-			Values:       shown,
-			More:         len(found.Values) - len(shown),
-			Holds:        holds(rule, found.Values),
-			Withheld:     found.Withheld,
-			Unavailable:  found.Unavailable,
+			NamedGroupMapping: one,
+			Values:            shown,
+			More:              len(found.Values) - len(shown),
+			Holds:             holds(rule, found.Values),
+			Withheld:          found.Withheld,
+			Unavailable:       found.Unavailable,
 		})
 	}
 	return out

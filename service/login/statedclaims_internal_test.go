@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/platform/federation"
 )
 
@@ -26,14 +27,11 @@ func TestStatedBy_bounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := federation.Stated(body)
-	mappings := []GroupMapping{{Claim: "short", Value: "staff", Match: MatchExact, Group: "grp_0"}}
+	rule := contract.GroupMapping{Claim: "short", Value: "staff", Match: contract.MatchExact, Group: "grp_0"}
+	mappings := []contract.NamedGroupMapping{{GroupMapping: rule}}
 	for i := 1; i < maxMappings; i++ {
-		mappings = append(mappings, GroupMapping{
-			Claim: "long",
-			Value: long[19],
-			Match: MatchExact,
-			Group: fmt.Sprintf("grp_%d", i),
-		})
+		rule.Claim, rule.Value, rule.Group = "long", long[19], fmt.Sprintf("grp_%d", i)
+		mappings = append(mappings, contract.NamedGroupMapping{GroupMapping: rule})
 	}
 	out := statedBy(federation.Identity{Claims: &set}, mappings)
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -190,7 +191,7 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		add := func(email string) string {
-			user, err := h.people.CreateUser(t.Context(), h.owner, h.tenant, directory.NewUser{Email: email})
+			user, err := h.people.CreateUser(t.Context(), h.owner, contract.NewUser{Email: email}.In(h.tenant))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,20 +205,20 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 			}
 		}
 		check("at first")
-		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		check("frozen", snapshot.BarredUser{ID: ana})
-		if err := h.people.DeleteUser(t.Context(), h.owner, ben); err != nil {
+		if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: ben}); err != nil {
 			t.Fatal(err)
 		}
 		check("and one deleted", snapshot.BarredUser{ID: ana}, snapshot.BarredUser{ID: ben, Deleted: true})
-		if _, err := h.people.Unfreeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Unfreeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		check("unfrozen", snapshot.BarredUser{ID: ben, Deleted: true})
 
-		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		long := models.Now().Add(-snapshot.BarredFor - time.Minute)

@@ -10,7 +10,6 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/directory"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -25,7 +24,7 @@ func (l *listener) Emit(_ context.Context, _ *models.Tx, _, event string, data m
 
 func (h *house) person(t *testing.T, email string) string {
 	t.Helper()
-	user, err := h.people.CreateUser(t.Context(), h.owner, h.tenant, directory.NewUser{Email: email})
+	user, err := h.people.CreateUser(t.Context(), h.owner, contract.NewUser{Email: email}.In(h.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +82,7 @@ func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
 		h.answers(t, "at first", h.project, own.Secret.Reveal(), "")
 		h.answers(t, "at first, next door", books, both.Secret.Reveal(), "")
 
-		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		h.answers(t, "frozen", h.project, own.Secret.Reveal(), "user_frozen")
@@ -92,7 +91,7 @@ func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
 		h.age(t, db)
 		h.answers(t, "frozen long ago", h.project, own.Secret.Reveal(), "user_frozen")
 
-		if _, err := h.people.Unfreeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Unfreeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		h.answers(t, "unfrozen", h.project, own.Secret.Reveal(), "")
@@ -106,7 +105,7 @@ func TestAKeyOfAUserFrozenLongAgoIsRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		books, ana := h.sibling(t), h.person(t, "ana@example.com")
-		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		h.age(t, db)
@@ -133,7 +132,7 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 		ana, ben := h.person(t, "ana@example.com"), h.person(t, "ben@example.com")
 		gone := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
 		stays := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ben})
-		if err := h.people.DeleteUser(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		h.answers(t, "deleted", h.project, gone.Secret.Reveal(), "invalid_key")
@@ -180,11 +179,11 @@ func TestAKeyOfAnotherTeamsUserIsNotRefused(t *testing.T) {
 		ana := h.person(t, "ana@example.com")
 		key := h.mint(t, stranger, other.Project.ID, contract.NewKey{Owner: "app"})
 		h.handOver(t, db, stranger, key, ana)
-		if _, err := h.people.Freeze(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		h.answers(t, "frozen elsewhere", other.Project.ID, key.Secret.Reveal(), "")
-		if err := h.people.DeleteUser(t.Context(), h.owner, ana); err != nil {
+		if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
 		}
 		h.answers(t, "deleted elsewhere", other.Project.ID, key.Secret.Reveal(), "")

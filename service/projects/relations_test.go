@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/directory"
 	"postern/service/keys"
 	"postern/service/projects"
 	"postern/service/relations"
@@ -153,7 +153,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 			testkit.Eventually(t, "the other replica", func() bool { return !ids(one)() && !ids(two)() })
 		})
 		t.Run("of a deleted user", func(t *testing.T) {
-			user, err := h.people.CreateUser(t.Context(), h.owner, h.tenant, directory.NewUser{Email: "x@example.com"})
+			user, err := h.people.CreateUser(
+				t.Context(), h.owner, contract.NewUser{Email: "x@example.com"}.In(h.tenant),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +163,7 @@ func TestRelationsReachReplicas(t *testing.T) {
 			if !one.recorder.Record(mine) || !one.owns(h.project, h.tenant, user.ID, "order:5") {
 				t.Fatal("not recorded")
 			}
-			if err := h.people.DeleteUser(t.Context(), h.owner, user.ID); err != nil {
+			if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: user.ID}); err != nil {
 				t.Fatal(err)
 			}
 			testkit.Eventually(t, "both", func() bool {

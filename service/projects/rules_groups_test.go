@@ -7,7 +7,6 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/directory"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -16,7 +15,7 @@ import (
 func TestRulesWarnOfUnknownGroups(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h, name := newHouse(t, db), "staff"
-		_, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+		_, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(h.tenant))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/directory"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -217,7 +216,7 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		ana, bob := h.person(t, "ana@example.com"), h.person(t, "bob@example.com")
 		group := func(name string) string {
 			t.Helper()
-			made, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+			made, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(h.tenant))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +237,7 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		}
 		member := func(group, user, role string) {
 			t.Helper()
-			_, err := h.people.SetMember(t.Context(), h.owner, group, user, role)
+			_, err := h.people.SetMember(t.Context(), h.owner, contract.InGroup(group, user).As(role))
 			put(err)
 		}
 		member(ops, ana, "admin")
@@ -248,7 +247,7 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		is("without rules")
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff", "ops"}}))
 		is("with rules", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops"}, Admin: []string{"ops"}})
-		_, err := h.people.Nest(t.Context(), h.owner, staff, ops)
+		_, err := h.people.Nest(t.Context(), h.owner, contract.Nested(staff, ops))
 		put(err)
 		is("nested", snapshot.Member{
 			User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}, Admin: []string{"ops"},
@@ -262,9 +261,11 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 		}
 		slices.SortFunc(both, func(a, b snapshot.Member) int { return strings.Compare(a.User, b.User) })
 		is("a second key", both...)
-		put(h.people.RemoveMember(t.Context(), h.owner, staff, bob))
+		_, err = h.people.RemoveMember(t.Context(), h.owner, contract.InGroup(staff, bob))
+		put(err)
 		is("bob has left", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"ops", "staff"}})
-		put(h.people.DeleteGroup(t.Context(), h.owner, ops))
+		_, err = h.people.DeleteGroup(t.Context(), h.owner, contract.GroupPath{Group: ops})
+		put(err)
 		is("ops is gone")
 	})
 }
@@ -274,12 +275,15 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h, theirs := newHouse(t, db), newHouse(t, db)
 		eve, name := theirs.person(t, "eve@example.com"), "staff"
-		group, err := theirs.people.CreateGroup(t.Context(), theirs.owner, theirs.tenant,
-			directory.GroupInput{Name: &name})
+		group, err := theirs.people.CreateGroup(
+			t.Context(), theirs.owner, contract.NewGroup{Name: name}.In(theirs.tenant),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := theirs.people.SetMember(t.Context(), theirs.owner, group.ID, eve, "member"); err != nil {
+		if _, err := theirs.people.SetMember(
+			t.Context(), theirs.owner, contract.InGroup(group.ID, eve).As("member"),
+		); err != nil {
 			t.Fatal(err)
 		}
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"staff"}}))
@@ -301,11 +305,13 @@ func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
 			t.Fatal(err)
 		}
 		ana, name := h.person(t, "ana@example.com"), "staff"
-		group, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+		group, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(h.tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.people.SetMember(t.Context(), h.owner, group.ID, ana, "member"); err != nil {
+		if _, err := h.people.SetMember(
+			t.Context(), h.owner, contract.InGroup(group.ID, ana).As("member"),
+		); err != nil {
 			t.Fatal(err)
 		}
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}}))
@@ -334,11 +340,13 @@ func TestRulesAskKeysOfTheProduct(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		books, ana, name := h.sibling(t), h.person(t, "ana@example.com"), "staff"
-		group, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &name})
+		group, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(h.tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.people.SetMember(t.Context(), h.owner, group.ID, ana, "member"); err != nil {
+		if _, err := h.people.SetMember(
+			t.Context(), h.owner, contract.InGroup(group.ID, ana).As("member"),
+		); err != nil {
 			t.Fatal(err)
 		}
 		house := h.project

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/directory"
 	"postern/testkit/state"
 )
 
@@ -20,7 +20,7 @@ func TestRulesFollowTheGroupsOfUsers(t *testing.T) {
 		h := newHouse(t, db)
 		ana, bob := h.person(t, "ana@example.com"), h.person(t, "bob@example.com")
 		outer := "outer"
-		made, err := h.people.CreateGroup(t.Context(), h.owner, h.tenant, directory.GroupInput{Name: &outer})
+		made, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: outer}.In(h.tenant))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,10 +48,10 @@ func TestRulesFollowTheGroupsOfUsers(t *testing.T) {
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"GET"}, Path: "/", Groups: []string{"group-0999", "outer"}}))
 		is("directly", snapshot.Member{User: ana, TenantID: h.tenant, In: []string{"group-0999"}})
 		if err == nil {
-			_, err = h.people.SetMember(t.Context(), h.owner, made.ID, bob, "admin")
+			_, err = h.people.SetMember(t.Context(), h.owner, contract.InGroup(made.ID, bob).As("admin"))
 		}
 		if err == nil {
-			_, err = h.people.Nest(t.Context(), h.owner, made.ID, groups[7].ID)
+			_, err = h.people.Nest(t.Context(), h.owner, contract.Nested(made.ID, groups[7].ID))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -35,10 +35,10 @@ func (o *Fixture) CreateAppClient(t testing.TB, project string) (tenant, client,
 func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 	t.Helper()
 	ctx, service := t.Context(), o.Server.Directory
-	user, err := service.CreateUser(ctx, o.Principal, has.Tenant, directory.NewUser{Email: "ana@example.com"})
+	user, err := service.CreateUser(ctx, o.Principal, contract.NewUser{Email: "ana@example.com"}.In(has.Tenant))
 	must(t, err)
 	for id, name := range map[*string]string{&has.group: "staff", &has.child: "inner"} {
-		group, err := service.CreateGroup(ctx, o.Principal, has.Tenant, directory.GroupInput{Name: &name})
+		group, err := service.CreateGroup(ctx, o.Principal, contract.NewGroup{Name: name}.In(has.Tenant))
 		must(t, err)
 		*id = group.ID
 	}
@@ -50,11 +50,11 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 	has.user, has.approval = user.ID, approval.ID
 	switch needs {
 	case "frozen user":
-		_, err = service.Freeze(ctx, o.Principal, has.user)
+		_, err = service.Freeze(ctx, o.Principal, contract.UserPath{User: has.user})
 	case "member":
-		_, err = service.SetMember(ctx, o.Principal, has.group, has.user, directory.RoleMember)
+		_, err = service.SetMember(ctx, o.Principal, contract.InGroup(has.group, has.user).As(directory.RoleMember))
 	case "nested":
-		_, err = service.Nest(ctx, o.Principal, has.group, has.child)
+		_, err = service.Nest(ctx, o.Principal, contract.Nested(has.group, has.child))
 	}
 	must(t, err)
 }
@@ -87,8 +87,8 @@ func (o *Fixture) createWebhook(t testing.TB) (hook, delivery string, err error)
 // createGroupMapping adds a rule that puts users into the group, and returns its id.
 func (o *Fixture) createGroupMapping(t testing.TB, provider, group string) string {
 	t.Helper()
-	rule := login.GroupMapping{Claim: "hd", Match: login.MatchExact, Value: "example.com", Group: group}
+	rule := contract.GroupMapping{Claim: "hd", Match: contract.MatchExact, Value: "example.com", Group: group}
 	set, err := o.Server.Login.AddGroupMapping(t.Context(), o.Principal, provider, rule)
 	must(t, err)
-	return set.Mappings[0].ID()
+	return login.MappingID(set.Mappings[0].GroupMapping)
 }

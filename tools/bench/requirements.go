@@ -90,19 +90,23 @@ func (one *project) memberKey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		user, err := c.CreateUser(ctx, tenant.ID, client.NewUser{Email: "ana@example.com"})
+		user, err := client.Do(ctx, c, contract.CreateUser, contract.NewUser{Email: "ana@example.com"}.In(tenant.ID))
 		if err != nil {
 			return err
 		}
 		for i := range 5 {
-			group, err := c.CreateGroup(ctx, tenant.ID, client.GroupInput{Name: new(fmt.Sprintf("group-%d", i))})
+			group, err := client.Do(
+				ctx, c, contract.CreateGroup, contract.NewGroup{Name: fmt.Sprintf("group-%d", i)}.In(tenant.ID),
+			)
 			if err != nil {
 				return err
 			}
 			if i < 4 {
 				continue
 			}
-			if _, err := c.SetGroupMember(ctx, group.ID, user.ID, "member"); err != nil {
+			if _, err := client.Do(
+				ctx, c, contract.SetGroupMember, contract.InGroup(group.ID, user.ID).As("member"),
+			); err != nil {
 				return err
 			}
 		}

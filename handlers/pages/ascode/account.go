@@ -43,7 +43,7 @@ var accountPages = map[string]Page{
 	"/settings/tokens/:token/secret":       reads("list-tokens", "tokens list"),
 	"/teams/:team/invitations/:invitation": reads("list-invitations", "invitations list {team}"),
 	"/settings/webhooks/:webhook": shows(contract.GetWebhook).
-		and(contract.ListDeliveries.ID, commandOf(contract.ListDeliveries), sorted("sort", "dir", "-created"),
+		alsoShows(contract.ListDeliveries, sorted("sort", "dir", "-created"),
 			Text("state", "state", "--state"), Text("event", "event", "--event")),
 	"/settings/webhooks/:webhook/secret":               shows(contract.GetWebhook),
 	"/settings/webhooks/:webhook/deliveries/:delivery": shows(contract.GetDelivery),

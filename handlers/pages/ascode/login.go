@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
+
+	"postern/core/contract"
 )
 
 const (
@@ -22,8 +24,8 @@ var loginPages = map[string]Page{
 	clientRoute + "/secret":     reads("get-app-client", ""),
 	clientRoute + "/providers":  reads("list-providers", "providers list {client}"),
 	providerRoute:               reads("list-providers", "providers list {client}"),
-	mappingsRoute:               reads("get-group-mappings", "group-mappings list {provider}"),
-	mappingsRoute + "/:mapping": reads("get-group-mappings", "group-mappings list {provider}"),
+	mappingsRoute:               shows(contract.GetGroupMappings),
+	mappingsRoute + "/:mapping": shows(contract.GetGroupMappings),
 }
 
 var loginForms = map[string][]Call{
@@ -76,14 +78,14 @@ var loginForms = map[string][]Call{
 	providerRoute + "/test":   does("test-provider", "providers test {provider}"),
 	providerRoute + "/delete": does("delete-provider", "providers remove {provider}"),
 	mappingsRoute: {{
-		Operation: "set-group-mappings", Command: "group-mappings add {provider} {claim} {claim_value} {group}",
+		Operation: contract.SetGroupMappings.ID, Command: "group-mappings add {provider} {claim} {claim_value} {group}",
 		Fields: []Field{prefixFlag},
 		Edit: func(form url.Values) string {
 			return "{mappings: ([.mappings[] | {claim, match, value, group}] + [" + mapping(form) + "])}"
 		},
 	}},
 	mappingsRoute + "/:mapping/remove": {{
-		Operation: "set-group-mappings", Command: "group-mappings remove {provider} CLAIM VALUE GROUP",
+		Operation: contract.SetGroupMappings.ID, Command: "group-mappings remove {provider} CLAIM VALUE GROUP",
 		Edit: func(url.Values) string {
 			return `{mappings: [.mappings[] | {claim, match, value, group} | select(.claim != "CLAIM" or ` +
 				`.value != "VALUE" or .group != "GROUP")]}`

@@ -16,6 +16,11 @@ func shows(op contract.Described, query ...Field) Page {
 	return reads(op.Describe().ID, commandOf(op), query...)
 }
 
+// alsoShows adds the answer of another operation to a page.
+func (p Page) alsoShows(op contract.Described, query ...Field) Page {
+	return p.and(op.Describe().ID, commandOf(op), query...)
+}
+
 // submits is a form that carries out an operation of the contract. members are those of the body that it sets, in the
 // order of its fields, which have their names.
 func submits(op contract.Described, members ...string) []Call {

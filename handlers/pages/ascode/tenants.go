@@ -18,17 +18,18 @@ var tenantPages = map[string]Page{
 	"/products/:product": reads("get-product", "products list").and("get-product-deletion", ""),
 	"/tenants":           reads("list-tenants", "tenants list", teamList("created", "name")...),
 	tenantRoute:          reads("get-tenant", "tenants list").and("get-tenant-cors", "cors show --tenant {tenant}"),
-	tenantRoute + "/users": reads("list-users", "users list {tenant}", Text("q", "q", "--search"),
+	tenantRoute + "/users": shows(contract.ListUsers, Text("q", "q", "--search"),
 		Text("state", "state", "--state"), sorted("sort", "dir", "-created", "name", "state", "-last_login")),
-	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}",
-		sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
-		and("list-consents", "users consents list {user}"),
-	userRoute + "/invitation": reads("get-user", "users show {user}"),
+	userRoute: shows(contract.GetUser).
+		alsoShows(contract.ListUserSessions,
+			sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
+		alsoShows(contract.ListConsents),
+	userRoute + "/invitation": shows(contract.GetUser),
 	tenantRoute + "/entry": reads("get-entry", "users entry show {tenant}").
 		and("list-approvals", "users approvals list {tenant}", listQuery("created", "value")...),
-	tenantRoute + "/groups": reads("list-groups", "groups list {tenant}", listQuery("name", "-created")...),
-	groupRoute: reads("get-group", "groups show {group}").
-		and("list-group-members", "groups members {group}", listQuery("name", "role")...),
+	tenantRoute + "/groups": shows(contract.ListGroups, listQuery("name", "-created")...),
+	groupRoute: shows(contract.GetGroup).
+		alsoShows(contract.ListGroupMembers, listQuery("name", "role")...),
 }
 
 var tenantForms = map[string][]Call{
@@ -53,23 +54,19 @@ var tenantForms = map[string][]Call{
 
 // userForms are those of a tenant's users and groups, and of who may sign in.
 var userForms = map[string][]Call{
-	tenantRoute + "/users": does("create-user", "users create {tenant} {email}", Text("email", "email", "").Need(),
-		Text("name", "name", "--name"), Several("groups", "groups", "--groups")),
-	userRoute: does("update-user", "users update {user}", Text("name", "name", "--name").Keep(),
-		Text("email", "email", "--email").Keep()),
-	userRoute + "/freeze":   does("freeze-user", "users freeze {user}"),
-	userRoute + "/unfreeze": does("unfreeze-user", "users unfreeze {user}"),
-	userRoute + "/invitation": does("create-user-invitation", "users invite {user}",
-		Text("app_client", "app_client", "--app-client").Need()),
-	userRoute + "/delete": does("delete-user", "users delete {user}"),
+	tenantRoute + "/users":    submits(contract.CreateUser, "email", "name", "groups"),
+	userRoute:                 submits(contract.UpdateUser, "name", "email"),
+	userRoute + "/freeze":     submits(contract.FreezeUser),
+	userRoute + "/unfreeze":   submits(contract.UnfreezeUser),
+	userRoute + "/invitation": submits(contract.CreateUserInvitation, "app_client"),
+	userRoute + "/delete":     submits(contract.DeleteUser),
 	userRoute + "/groups": {{
-		Operation: "set-group-member", Command: "groups add {group} {user}",
+		Operation: contract.SetGroupMember.ID, Command: "groups members set {group} {user} member",
 		Fields: []Field{Fixed("role", "member")},
 	}},
-	userRoute + "/sessions/end-all":      does("end-user-sessions", "users sessions end-all {user}"),
-	userRoute + "/sessions/:session/end": does("end-user-session", "users sessions end {user} {session}"),
-	userRoute + "/consents/:client/withdraw": does("withdraw-consent",
-		"users consents withdraw {user} {client}"),
+	userRoute + "/sessions/end-all":          submits(contract.EndUserSessions),
+	userRoute + "/sessions/:session/end":     submits(contract.EndUserSession),
+	userRoute + "/consents/:client/withdraw": submits(contract.WithdrawConsent),
 	tenantRoute + "/entry": {
 		{
 			When: is("invite_only", "true"), Operation: "set-entry", Command: "users entry invite-only {tenant}",
@@ -89,17 +86,15 @@ var userForms = map[string][]Call{
 		}), Text("value", "value", "").Need(), Several("groups", "groups", "--groups")),
 	tenantRoute + "/approvals/:approval/end": does("delete-approval", "users approvals delete {tenant} {approval}"),
 
-	tenantRoute + "/groups": does("create-group", "groups create {tenant} {name}", Text("name", "name", "").Need(),
-		Text("display_name", "display_name", "--display-name")),
-	groupRoute: does("update-group", "groups update {group}", Text("name", "name", "--name"),
-		Text("display_name", "display_name", "--display-name").Keep()),
-	groupRoute + "/delete": does("delete-group", "groups delete {group}"),
+	tenantRoute + "/groups": submits(contract.CreateGroup, "name", "display_name"),
+	groupRoute:              submits(contract.UpdateGroup, "name", "display_name"),
+	groupRoute + "/delete":  submits(contract.DeleteGroup),
 	groupRoute + "/members": {{
-		Operation: "set-group-member", Command: "groups add {group} USER", Params: map[string]string{"user": "USER"},
-		Fields: []Field{Fixed("role", "member")},
-		Note:   "USER is the user's id: postern users list TENANT --email ADDRESS.",
+		Operation: contract.SetGroupMember.ID, Command: "groups members set {group} USER member",
+		Params: map[string]string{"user": "USER"}, Fields: []Field{Fixed("role", "member")},
+		Note: "USER is the user's id: postern users list TENANT --email ADDRESS.",
 	}},
-	groupRoute + "/members/:user/remove":   does("remove-group-member", "groups remove {group} {user}"),
-	groupRoute + "/children":               does("nest-group", "groups nest {group} {child}"),
-	groupRoute + "/children/:child/remove": does("unnest-group", "groups unnest {group} {child}"),
+	groupRoute + "/members/:user/remove":   submits(contract.RemoveGroupMember),
+	groupRoute + "/children":               submits(contract.NestGroup),
+	groupRoute + "/children/:child/remove": submits(contract.UnnestGroup),
 }

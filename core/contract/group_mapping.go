@@ -1,0 +1,75 @@
+package contract
+
+import "net/http"
+
+// ProviderPath is the path parameter of a provider.
+type ProviderPath struct {
+	Provider string `path:"provider" doc:"Id of the provider"`
+}
+
+// GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. They leave
+// the group at the sign-in at which no rule holds any more.
+type GroupMapping struct {
+	Claim string `json:"claim" doc:"Path of the claim, for example groups or realm_access.roles; a dot in a name is written \\. unless the name is a URL. Of github: organizations, organization_ids, teams or team_ids"`
+	Value string `json:"value" doc:"Compared with regard to case; of a list, one member must fit"`
+	Match string `json:"match,omitempty" enum:"exact,prefix" doc:"exact (default) or prefix"`
+	Group string `json:"group" doc:"Name or id of a group of the app client's tenant; in answers its id"`
+}
+
+// How the values of a claim are compared, with regard to case.
+const (
+	MatchExact  = "exact"
+	MatchPrefix = "prefix"
+)
+
+// NamedGroupMapping is a rule with the name of its group.
+type NamedGroupMapping struct {
+	GroupMapping
+	GroupName string `json:"group_name"`
+}
+
+// GroupMappings are the rules of a provider.
+type GroupMappings struct {
+	Mappings []NamedGroupMapping `json:"mappings"`
+	ETag     string              `json:"etag" doc:"Send as If-Match to replace them"`
+}
+
+// Tag returns the rules' ETag.
+func (m GroupMappings) Tag() string { return m.ETag }
+
+// Rules returns the rules as requests have them.
+func (m GroupMappings) Rules() []GroupMapping {
+	out := []GroupMapping{}
+	for _, one := range m.Mappings {
+		out = append(out, one.GroupMapping)
+	}
+	return out
+}
+
+// GroupMappingRules are all rules that a provider is to have.
+type GroupMappingRules struct {
+	Mappings []GroupMapping `json:"mappings" doc:"All rules of the provider; empty: none"`
+}
+
+// GroupMappingsUpdate is a request to replace the rules of a provider.
+type GroupMappingsUpdate struct {
+	ProviderPath
+	Condition
+	Body GroupMappingRules
+}
+
+const groupMappings = "/api/v1/providers/{provider}/group-mappings"
+
+// The operations on the group mappings of providers. Commands add and remove single rules.
+var (
+	GetGroupMappings = Op[ProviderPath, GroupMappings]{Operation{
+		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings,
+		Summary: "List a provider's group mappings", Command: "group-mappings list PROVIDER",
+	}}
+	SetGroupMappings = Op[GroupMappingsUpdate, GroupMappings]{Operation{
+		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings,
+		Summary: "Replace a provider's group mappings",
+	}}
+)
+
+var groupMappingOperations = []Described{GetGroupMappings, SetGroupMappings}
