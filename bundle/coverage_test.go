@@ -151,13 +151,13 @@ var fields = map[string]shown{
 	"TokenIssuer.JWKSURL":  {snapshot.FeatureTokenIssuer, `"jwks_url": "https://ti.example/keys"`},
 	"TokenIssuer.Tenant":   {snapshot.FeatureTokenIssuer, `"tenant": "ti-tenant"`},
 
-	"Access.Opaque":           {snapshot.FeatureIntrospection, "https://in.example/introspect"},
-	"Introspection.Endpoint":  {snapshot.FeatureIntrospection, `"endpoint": "https://in.example/introspect"`},
-	"Introspection.Method":    {snapshot.FeatureIntrospection, `"method": "client_secret_post"`},
-	"Introspection.ClientID":  {snapshot.FeatureIntrospection, `"client_id": "in-client"`},
-	"Introspection.HasSecret": {snapshot.FeatureIntrospection, `"has_secret": true`},
-	"Introspection.Issuer":    {snapshot.FeatureIntrospection, `"iss": "https://in.example"`},
-	"Introspection.Audience":  {snapshot.FeatureIntrospection, `"aud": "in-audience"`},
+	"Access.Opaque":                {snapshot.FeatureIntrospection, "https://in.example/introspect"},
+	"SavedIntrospection.Endpoint":  {snapshot.FeatureIntrospection, `"endpoint": "https://in.example/introspect"`},
+	"SavedIntrospection.Method":    {snapshot.FeatureIntrospection, `"method": "client_secret_post"`},
+	"SavedIntrospection.ClientID":  {snapshot.FeatureIntrospection, `"client_id": "in-client"`},
+	"SavedIntrospection.HasSecret": {snapshot.FeatureIntrospection, `"has_secret": true`},
+	"SavedIntrospection.Issuer":    {snapshot.FeatureIntrospection, `"iss": "https://in.example"`},
+	"SavedIntrospection.Audience":  {snapshot.FeatureIntrospection, `"aud": "in-audience"`},
 
 	"Access.IP": {snapshot.FeatureIPRules, "192.0.2.0/24"},
 
