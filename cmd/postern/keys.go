@@ -25,13 +25,16 @@ func newKeys(t terminal) *cobra.Command {
 				return []string{k.ID, k.Display(), k.State, k.Owner, k.KeyType, environmentOf(k),
 					orNever(k.LastUsedAt), orNever(k.ExpiresAt), k.Description}
 			}),
-		operationCommand(t, asProject, contract.CreateKey, created),
+		short("Create an API key; its secret is shown once",
+			operationCommand(t, asProject, contract.CreateKey, created)),
 		operationCommand(t, asKey, contract.GetKey, func(_ contract.KeyPath, k contract.Key) error {
 			return details(t.out, func(row func(...string)) { keyRows(row, k) })
 		}),
 		operationCommand(t, asKey, contract.UpdateKey, updated),
-		operationCommand(t, asKey, contract.RotateKey, rotated),
-		operationCommand(t, asKey, contract.FreezeKey, keyIs(t, "is frozen: calls with it get 403")),
+		short("Rotate an API key's secret; the new one is shown once",
+			operationCommand(t, asKey, contract.RotateKey, rotated)),
+		short("Freeze an API key: refuse calls with it until it is unfrozen",
+			operationCommand(t, asKey, contract.FreezeKey, keyIs(t, "is frozen: calls with it get 403"))),
 		operationCommand(t, asKey, contract.UnfreezeKey, keyIs(t, "works again")),
 		newKeysRevoke(t),
 	)

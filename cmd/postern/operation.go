@@ -44,6 +44,12 @@ func operationCommand[In, Out any](
 	return command
 }
 
+// short gives a command another summary than that of its operation.
+func short(summary string, c *cobra.Command) *cobra.Command {
+	c.Short = summary
+	return c
+}
+
 // listCommand is operationCommand for a list, all of which is printed: the row of each item below the headings.
 func listCommand[In, Item any](
 	t terminal, as inName, op contract.Op[In, contract.List[Item]], headings []string, cells func(Item) []string,

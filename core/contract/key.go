@@ -148,7 +148,7 @@ var (
 	}}
 	CreateKey = Op[KeyCreation, KeyWithSecret]{Operation{
 		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated,
-		Summary: "Create an API key; its secret is shown once", Command: "keys create PROJECT",
+		Summary: "Create an API key", Command: "keys create PROJECT",
 		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
 			"--allowed-cidrs 203.0.113.0/24",
 	}}
@@ -160,12 +160,12 @@ var (
 		Command: "keys update KEY", Example: "keys update key_01 --limits minute=200,day=10000 --expires never",
 	}}
 	RotateKey = Op[KeyRotation, KeyWithSecret]{Operation{
-		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate",
-		Summary: "Rotate an API key's secret; the new one is shown once", Command: "keys rotate KEY",
+		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate", Summary: "Rotate an API key's secret",
+		Command: "keys rotate KEY",
 	}}
 	FreezeKey = Op[KeyPath, Key]{Operation{
-		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze",
-		Summary: "Freeze an API key: refuse calls with it until it is unfrozen", Command: "keys freeze KEY",
+		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze", Summary: "Freeze an API key",
+		Command: "keys freeze KEY",
 	}}
 	UnfreezeKey = Op[KeyPath, Key]{Operation{
 		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",
