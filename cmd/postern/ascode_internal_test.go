@@ -147,6 +147,7 @@ func (k codeCheck) lines(t *testing.T, route string, call ascode.Call) {
 		filled.Set(f.Name, "5")
 	}
 	filled["methods"] = []string{"jwt", "opaque"}
+	filled.Set("expires_at", "2030-01-31")
 	filled.Set("limits_minute", "5")
 	filled.Set("key.minute", "5")
 	filled.Set("sort", "name")

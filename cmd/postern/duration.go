@@ -42,18 +42,25 @@ func showDuration(d time.Duration) string {
 	return text
 }
 
-// readExpiry parses a time, or a duration from now; it returns nil for "".
+// readTime parses a time, or a duration from now.
+func readTime(s string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	if d, err := readDuration(s); err == nil && d > 0 {
+		return now.Add(d).UTC().Truncate(time.Second), nil
+	}
+	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or one from now such as 90d")
+}
+
+// readExpiry parses the flag --expires; it returns nil for "".
 func readExpiry(s string, now time.Time) (*time.Time, error) {
 	if s == "" {
 		return nil, nil
 	}
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
-		return &at, nil
+	at, err := readTime(s, now)
+	if err != nil {
+		return nil, usageError{"--expires: " + err.Error()}
 	}
-	if d, err := readDuration(s); err == nil && d > 0 {
-		at := now.Add(d).UTC().Truncate(time.Second)
-		return &at, nil
-	}
-	return nil, usageError{fmt.Sprintf("--expires %q is neither a time such as 2030-01-31T12:00:00Z nor one from "+
-		"now such as 90d", s)}
+	return &at, nil
 }

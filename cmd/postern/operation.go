@@ -2,7 +2,10 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -40,6 +43,18 @@ func operationCommand[In, Out any](
 		addJSONFlag(command)
 	}
 	return command
+}
+
+// doneCommand returns the command of an operation without an answer. Its message names the last argument.
+func doneCommand[In any](t terminal, as inName, op contract.Op[In, contract.None], said string) *cobra.Command {
+	var in In
+	return requestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+		if _, err := client.Do(c.Context(), api, op, in); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(t.out, said+"\n", printable(c.Flags().Arg(c.Flags().NArg()-1)))
+		return err
+	})
 }
 
 // listCommand is operationCommand for a list, all of which is printed: the row of each item below the headings.
@@ -84,7 +99,7 @@ func requestCommand[In any](
 		command.Example = "  postern " + op.Example
 	}
 	given := map[string]reflect.Value{}
-	var flags []string
+	var flags, required []string
 	isChange := false
 	for _, m := range members {
 		isChange = isChange || m.Place == contract.InHeader && m.Name == "If-Match" && op.Method == http.MethodPatch
@@ -93,6 +108,9 @@ func requestCommand[In any](
 		} else if m.Flag != "" {
 			addMemberFlag(command, m, into.FieldByIndex(m.Index))
 			flags = append(flags, "--"+m.Flag)
+			if m.Required {
+				required = append(required, m.Flag)
+			}
 		}
 	}
 	command.RunE = func(c *cobra.Command, args []string) error {
@@ -103,14 +121,27 @@ func requestCommand[In any](
 			last := len(flags) - 1
 			return usageError{"nothing to change: give " + strings.Join(flags[:last], ", ") + " or " + flags[last]}
 		}
+		for _, name := range required {
+			if flag := c.Flag(name); !flag.Changed {
+				return usageError{"--" + name + " is missing: " + flag.Usage}
+			}
+		}
 		return as(t, c, func(api *client.Client) error { return run(c, api) })
 	}
 	addServerFlag(command)
 	return command
 }
 
-func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
+// usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
+func usageOf(m contract.Member) string {
 	usage := m.Doc
+	if m.Form == durationForm {
+		usage = strings.Replace(usage, ", in seconds", "", 1)
+	}
+	usage = strings.Replace(usage, "null:", cmp.Or(m.Null, `""`)+":", 1)
+	if m.Form == timeForm {
+		usage += "; such as 2030-01-31T12:00:00Z, or 30d from now"
+	}
 	first, size := utf8.DecodeRuneInString(usage)
 	if second, _ := utf8.DecodeRuneInString(usage[size:]); !unicode.IsUpper(second) { // URL keeps its capitals
 		usage = string(unicode.ToLower(first)) + usage[size:]
@@ -118,14 +149,25 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 	if m.Enum != nil {
 		usage += " (" + strings.Join(m.Enum, ", ") + ")"
 	}
-	if m.Elem().Kind() == reflect.Slice {
+	if m.Elem().Kind() == reflect.Slice && m.Form != listForm {
 		usage += "; repeatable"
 	}
-	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usage)
+	return usage
+}
+
+func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
+	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usageOf(m))
 	if m.Elem().Kind() == reflect.Bool {
 		flag.NoOptDefVal = "true"
 	}
 }
+
+// The forms of flags whose text isn't the member's own; see package contract.
+const (
+	durationForm = "duration"
+	timeForm     = "time"
+	listForm     = "list"
+)
 
 // memberFlag sets a member of a request. A pointer is nil until the flag is given.
 type memberFlag struct {
@@ -144,12 +186,20 @@ func (f *memberFlag) Type() string {
 	case reflect.Int64:
 		return cmp.Or(f.member.Form, "int")
 	}
-	return "string"
+	return cmp.Or(f.member.Form, "string")
 }
 
 // Set implements pflag.Value.
 func (f *memberFlag) Set(text string) error {
 	into := f.into
+	if f.member.Elem() != into.Type() && into.Kind() == reflect.Struct { // an Optional
+		into.FieldByName("Sent").SetBool(true)
+		into = into.FieldByName("Value")
+		if text == f.member.Null {
+			into.SetZero()
+			return nil
+		}
+	}
 	if into.Kind() == reflect.Pointer {
 		if into.IsNil() {
 			into.Set(reflect.New(f.member.Elem()))
@@ -157,7 +207,22 @@ func (f *memberFlag) Set(text string) error {
 		into = into.Elem()
 	}
 	switch kind := f.member.Elem().Kind(); {
-	case f.member.Form == "duration":
+	case f.member.Form == timeForm:
+		at, err := readTime(text, time.Now())
+		if err != nil {
+			return err
+		}
+		into.Set(reflect.ValueOf(at))
+	case f.member.Form == listForm:
+		values, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil && !errors.Is(err, io.EOF) { // which it is for an empty text
+			return errors.New("use values with commas between them")
+		}
+		if into.IsNil() {
+			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
+		}
+		into.Set(reflect.AppendSlice(into, reflect.ValueOf(values)))
+	case f.member.Form == durationForm:
 		d, err := readDuration(text)
 		if err != nil || d%time.Second != 0 {
 			return errors.New("use a duration in whole seconds, such as 24h, 7d or 0")

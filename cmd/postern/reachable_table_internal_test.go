@@ -28,6 +28,8 @@ var reachable = []struct{ operation, command, page string }{
 	{"accept-invitation", "invitations accept", "POST /invite/:code"},
 	{"list-tokens", "tokens list", "GET /settings/tokens"},
 	{"create-token", "tokens create", "POST /settings/tokens"},
+	{"get-token", "tokens show", "GET /settings/tokens/:token"},
+	{"update-token", "tokens update", "- a new name is given on the command line"},
 	{"revoke-token", "tokens revoke", "POST /settings/tokens/:token/revoke"},
 	// Projects.
 	{"create-proxy", "create", "POST /projects/new"},

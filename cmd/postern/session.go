@@ -211,6 +211,13 @@ const claimHint = "if you made it without an account, say with curl: `postern lo
 func onProject[T any](
 	ctx context.Context, s session, project string, call func(context.Context, caller) (T, error),
 ) (T, error) {
+	return onThing(ctx, s, project, fmt.Sprintf("project %q", project), call)
+}
+
+// onThing is onProject for what a project has.
+func onThing[T any](
+	ctx context.Context, s session, project, what string, call func(context.Context, caller) (T, error),
+) (T, error) {
 	callers, err := s.callersOf(project)
 	if err != nil {
 		var none T
@@ -218,8 +225,8 @@ func onProject[T any](
 	}
 	out, err := first(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no project %q at %s, or none that the "+
-			"credentials stored on this machine can access\n%s", project, s.server, claimHint).Because(err)
+		return out, fault.New(fault.NotFound, "not_found", "there is no %s at %s, or none that the "+
+			"credentials stored on this machine can access\n%s", what, s.server, claimHint).Because(err)
 	}
 	return out, err
 }

@@ -218,6 +218,22 @@ func asHolder(t terminal, c *cobra.Command, run func(*client.Client) error) erro
 	return s.loginOver(&callers[0], err)
 }
 
+// asProject runs a command with each credential that may be valid for its first argument, a project.
+func asProject(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+	s, err := openSession(t, c)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("project %q", c.Flags().Arg(0))
+	if c.Flags().NArg() > 1 {
+		what = fmt.Sprintf("%q in a %s", c.Flags().Arg(1), what)
+	}
+	_, err = onThing(c.Context(), s, c.Flags().Arg(0), what, func(_ context.Context, api caller) (nothing, error) {
+		return nothing{}, run(api.Client)
+	})
+	return err
+}
+
 // listing returns a command that prints a list of the API, as a table or as JSON.
 func listing[T any](
 	t terminal, as inName, name, short string,

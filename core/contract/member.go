@@ -28,13 +28,17 @@ type Member struct {
 	Enum     []string
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
+	Null     string // the flag's value for null, "" for none
 }
 
 // Argument is its name as an argument of a command, such as KEY_TYPE.
 func (m Member) Argument() string { return strings.ToUpper(m.Name) }
 
-// Elem is the type of its value: what a pointer points to.
+// Elem is the type of its value: what a pointer points to, or what an Optional has.
 func (m Member) Elem() reflect.Type {
+	if optional, ok := reflect.Zero(m.Type).Interface().(interface{ Elem() reflect.Type }); ok {
+		return optional.Elem()
+	}
 	if m.Type.Kind() == reflect.Pointer {
 		return m.Type.Elem()
 	}
@@ -76,7 +80,7 @@ func memberOf(field reflect.StructField, place Place) (Member, bool) {
 	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc")}
 	if place == InBody {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		m.Name, m.Required = name, !strings.Contains(options, "omitempty")
+		m.Name, m.Required = name, !strings.Contains(options, "omit") // omitempty or omitzero
 	}
 	for tag, in := range map[string]Place{"path": InPath, "query": InQuery, "header": InHeader} {
 		if name := field.Tag.Get(tag); name != "" && place == 0 {
@@ -87,6 +91,7 @@ func memberOf(field reflect.StructField, place Place) (Member, bool) {
 		m.Enum = strings.Split(enum, ",")
 	}
 	m.Flag, m.Form, _ = strings.Cut(field.Tag.Get("flag"), ",")
+	m.Form, m.Null, _ = strings.Cut(m.Form, ",")
 	switch {
 	case m.Flag == "-" || m.Place == InPath:
 		m.Flag = ""

@@ -5,7 +5,9 @@
 //
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
 // enum, default, minimum, maximum and maxLength describe and bound it. flag is its flag on the command line,
-// where that isn't its name: "overlap,duration" takes 24h for a number of seconds, and "-" has no flag.
+// where that isn't its name: "overlap,duration" takes 24h for a number of seconds, "expires,time" a time or 30d for
+// that time from now, ",list" values with commas between them, and "-" has no flag. A third part, as in
+// "expires,time,never", is the text for null.
 package contract
 
 import (
@@ -51,7 +53,12 @@ type Described interface {
 }
 
 // Operations returns all operations of the contract.
-func Operations() []Described { return slices.Concat(webhookOperations) }
+func Operations() []Described {
+	return slices.Concat(
+		webhookOperations,
+		tokenOperations,
+	)
+}
 
 // Words are those of the operation's command, and the arguments after them.
 func (o Operation) Words() (words, arguments []string) {

@@ -23,6 +23,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/access"
@@ -152,11 +153,13 @@ func accountToken(t *testing.T, server *app.App) string {
 		scopes = append(scopes, string(scope))
 	}
 	service := tokens.Service{DB: db}
-	token, err := service.Create(t.Context(), principal, tokens.New{Name: "test", Scopes: scopes})
+	token, err := service.Create(t.Context(), principal, contract.TokenCreation{
+		Body: contract.NewToken{Name: "test", Scopes: scopes},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return token.Plaintext
+	return token.Secret.Reveal()
 }
 
 func mint(t *testing.T, api *client.Client, keyType string) string {

@@ -70,11 +70,13 @@ func (h *Handler) accountRoutes(api huma.API) {
 		"Show what deleting the account takes along", h.getAccountDeletion)
 	route(h, api, "delete-account", "POST", "/api/v1/account/delete", 204,
 		"Delete the account for good", h.deleteAccount)
-	route(h, api, "whoami", "GET", "/api/v1/whoami", 200, "Show the caller", h.whoami)
+	serve(h, api, contract.GetWhoami, h.whoami)
 
-	route(h, api, "list-tokens", "GET", "/api/v1/tokens", 200, "List access tokens", h.listTokens)
-	route(h, api, "create-token", "POST", "/api/v1/tokens", 201, "Create an access token", h.createToken)
-	route(h, api, "revoke-token", "DELETE", "/api/v1/tokens/{token}", 204, "Revoke an access token", h.revokeToken)
+	serveList(h, api, contract.ListTokens, h.Tokens.List)
+	serve(h, api, contract.CreateToken, h.Tokens.Create)
+	serve(h, api, contract.GetToken, h.Tokens.Get)
+	serve(h, api, contract.UpdateToken, h.Tokens.Update)
+	serve(h, api, contract.RevokeToken, h.Tokens.Revoke)
 }
 
 // projectRoutes adds projects with their versions, environments and key types.

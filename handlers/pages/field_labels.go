@@ -24,6 +24,7 @@ var fieldLabels = map[string]string{
 	"days":                   "Default lifetime in days",
 	"default":                "Routes without a rule",
 	"email":                  "E-mail",
+	"expires_at":             "Expires",
 	"expires_on":             "Expires",
 	"exposed_headers":        "Headers that pages may read",
 	"grace_seconds":          "The old secret works for",

@@ -3,12 +3,13 @@ package pages
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"postern/core/contract"
 )
 
 // fill sets members of the body of a request, by their JSON names, to what the form has under these names. A
-// member that the page doesn't name stays as it is, whatever is sent.
+// member that the page doesn't name stays as it is, whatever is sent. Space around a text is left out.
 func (v *visit) fill(body any, members ...string) {
 	into, known := reflect.ValueOf(body).Elem(), map[string]contract.Member{}
 	for _, m := range contract.MembersOfBody(into.Type()) {
@@ -26,7 +27,7 @@ func (v *visit) fill(body any, members ...string) {
 		}
 		switch value := member.Addr().Interface().(type) {
 		case *string:
-			*value = v.posted(name)
+			*value = strings.TrimSpace(v.posted(name))
 		case *bool:
 			*value = v.posted(name) == "true"
 		case *[]string:

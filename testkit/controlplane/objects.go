@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
 	"postern/service/domains"
@@ -135,8 +136,10 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		has.Tenant = has.sharedTenant
 		_, err = o.Server.Projects.Attach(t.Context(), o.Principal, has.Project, has.Tenant)
 	case "token":
-		var minted tokens.Minted
-		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
+		var minted contract.TokenWithSecret
+		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, contract.TokenCreation{
+			Body: contract.NewToken{Name: "ci", Scopes: []string{"read"}},
+		})
 		has.token = minted.ID
 	case "frozen":
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, has.Key)

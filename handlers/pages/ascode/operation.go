@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"postern/core/contract"
 )
@@ -11,6 +12,11 @@ import (
 // shows is a page that shows the answer of an operation of the contract.
 func shows(op contract.Described, query ...Field) Page {
 	return reads(op.Describe().ID, commandOf(op), query...)
+}
+
+// alsoShows adds the answer of another operation to a page.
+func (p Page) alsoShows(op contract.Described, query ...Field) Page {
+	return p.and(op.Describe().ID, commandOf(op), query...)
 }
 
 // submits is a form that carries out an operation of the contract. members are those of the body that it sets, in the
@@ -33,18 +39,25 @@ func submits(op contract.Described, members ...string) []Call {
 	return does(op.Describe().ID, commandOf(op), fields...)
 }
 
-// fieldOf is the field of a form for a member of a body. One that is a pointer belongs to a form of what exists.
+// fieldOf is the field of a form for a member of a body. One that is a pointer belongs to a form of what exists, unless
+// it is a time: a form has its day.
 func fieldOf(m contract.Member, flag string) Field {
 	var f Field
-	switch m.Elem().Kind() {
-	case reflect.Bool:
+	kept := m.Type.Kind() == reflect.Pointer
+	switch kind := m.Elem().Kind(); {
+	case m.Elem() == reflect.TypeFor[time.Time]():
+		f, kept = Day(m.Name, m.Name, flag), false
+	case kind == reflect.Bool:
 		f = Bool(m.Name, m.Name, flag)
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		f = Several(m.Name, m.Name, flag)
 	default:
 		f = Text(m.Name, m.Name, flag)
 	}
-	if m.Type.Kind() == reflect.Pointer {
+	if m.Form == "list" {
+		f = Joined(f)
+	}
+	if kept {
 		f = f.Keep()
 	}
 	if m.Required {

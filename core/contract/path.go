@@ -1,0 +1,23 @@
+package contract
+
+// ProjectPath is the path parameter of a project.
+type ProjectPath struct {
+	Project string `path:"project" doc:"Name or id"`
+}
+
+// VersionPath are the path parameters of a version.
+type VersionPath struct {
+	ProjectPath
+	Version string `path:"version" doc:"Name or id"`
+}
+
+// TenantPath is the path parameter of a tenant.
+type TenantPath struct {
+	Tenant string `path:"tenant" doc:"Id, or name of a tenant of a team"`
+}
+
+const (
+	project = "/api/v1/projects/{project}"
+	version = project + "/versions/{version}"
+	tenant  = "/api/v1/tenants/{tenant}"
+)
