@@ -3,9 +3,13 @@ package api
 import (
 	"context"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/projects"
 )
+
+// TenantRef is the path parameter of a tenant.
+type TenantRef = contract.TenantPath
 
 type corsInput struct {
 	Origins        []string `json:"origins" doc:"Such as https://app.example.com or capacitor://localhost; * alone allows all"`

@@ -34,6 +34,9 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	strict := huma.Format{Marshal: listjson.Encode, Unmarshal: web.UnmarshalBody}
 	// "json" is for media types with the suffix +json.
 	c.Formats = map[string]huma.Format{"application/json": strict, "json": strict}
+	for of, like := range schemasOf {
+		c.Components.Schemas.RegisterTypeAlias(of, like)
+	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type:        "http",

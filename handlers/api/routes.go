@@ -162,32 +162,22 @@ func (h *Handler) upstreamRoutes(api huma.API) {
 
 // groupingRoutes adds products and tenants.
 func (h *Handler) groupingRoutes(api huma.API) {
-	const (
-		project = "/api/v1/projects/{project}"
-		tenant  = "/api/v1/tenants/{tenant}"
-	)
-	route(h, api, "list-products", "GET", "/api/v1/products", 200, "List products", h.listProducts)
-	route(h, api, "create-product", "POST", "/api/v1/products", 201, "Create a product", h.createProduct)
-	route(h, api, "get-product", "GET", "/api/v1/products/{product}", 200, "Get a product", h.getProduct)
-	route(h, api, "update-product", "PATCH", "/api/v1/products/{product}", 200,
-		"Update a product", h.updateProduct)
-	route(h, api, "delete-product", "DELETE", "/api/v1/products/{product}", 204,
-		"Delete a product; with confirm, revoke its keys and let its projects leave it", h.deleteProduct)
-	route(h, api, "get-product-deletion", "GET", "/api/v1/products/{product}/deletion", 200,
-		"Count what deleting a product changes", h.getProductDeletion)
+	const project = "/api/v1/projects/{project}"
+	serveList(h, api, contract.ListProducts, h.Projects.Products)
+	serve(h, api, contract.CreateProduct, h.Projects.CreateProduct)
+	serve(h, api, contract.GetProduct, h.Projects.Product)
+	serve(h, api, contract.UpdateProduct, h.Projects.UpdateProduct)
+	serve(h, api, contract.DeleteProduct, h.Projects.DeleteProduct)
+	serve(h, api, contract.GetProductDeletion, h.Projects.ProductDeletion)
 
-	route(h, api, "list-tenants", "GET", "/api/v1/tenants", 200, "List tenants", h.listTenants)
-	route(h, api, "create-tenant", "POST", "/api/v1/tenants", 201, "Create a tenant", h.createTenant)
-	route(h, api, "get-tenant", "GET", tenant, 200, "Get a tenant", h.getTenant)
-	route(h, api, "update-tenant", "PATCH", tenant, 200, "Update a tenant", h.updateTenant)
-	route(h, api, "delete-tenant", "DELETE", tenant, 204,
-		"Delete a tenant; with confirm, with its people, app clients and keys", h.deleteTenant)
-	route(h, api, "get-tenant-deletion", "GET", tenant+"/deletion", 200,
-		"Count what deleting a tenant takes along", h.getTenantDeletion)
-	route(h, api, "attach-tenant", "PUT", project+"/tenants/{tenant}", 200,
-		"Attach a tenant to a project", h.attachTenant)
-	route(h, api, "detach-tenant", "DELETE", project+"/tenants/{tenant}", 204,
-		"Detach a tenant from a project", h.detachTenant)
+	serveList(h, api, contract.ListTenants, h.Projects.Tenants)
+	serve(h, api, contract.CreateTenant, h.Projects.CreateTenant)
+	serve(h, api, contract.GetTenant, h.Projects.Tenant)
+	serve(h, api, contract.UpdateTenant, h.Projects.UpdateTenant)
+	serve(h, api, contract.DeleteTenant, h.Projects.DeleteTenant)
+	serve(h, api, contract.GetTenantDeletion, h.Projects.TenantDeletion)
+	serve(h, api, contract.AttachTenant, h.Projects.Attach)
+	serve(h, api, contract.DetachTenant, h.Projects.Detach)
 	route(h, api, "take-down-project", "PUT", project+"/takedown", 200,
 		"Take a project down (operators)", h.takeDownProject)
 	route(h, api, "lift-takedown", "DELETE", project+"/takedown", 200,

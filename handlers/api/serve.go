@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,6 +13,11 @@ import (
 	"postern/models"
 	"postern/service/access"
 )
+
+// schemasOf has a type with the schema for each type of the contract whose JSON its fields don't tell.
+var schemasOf = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[contract.Optional[string]](): reflect.TypeFor[nullable[string]](),
+}
 
 // rule decides on an operation and carries it out.
 type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)

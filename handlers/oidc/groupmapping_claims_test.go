@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/audit"
 	"postern/service/directory"
 	"postern/service/login"
-	"postern/service/projects"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
@@ -201,7 +201,9 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 func newTenant(t *testing.T, s *app) string {
 	t.Helper()
 	name := "other-" + strings.ToLower(rand.Text()[:8])
-	tenant, err := s.server.Projects.CreateTenant(t.Context(), s.owner, projects.TenantInput{Name: name})
+	tenant, err := s.server.Projects.CreateTenant(t.Context(), s.owner, contract.TenantCreation{
+		Body: contract.NewTenant{Name: name},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
@@ -100,12 +100,12 @@ func (h *Handler) createGroup(v *visit) (web.Answer, error) {
 }
 
 // groupOf finds the group in the address and its tenant.
-func (h *Handler) groupOf(v *visit) (directory.GroupDetail, rules.Tenant, error) {
+func (h *Handler) groupOf(v *visit) (directory.GroupDetail, contract.Tenant, error) {
 	g, err := h.Directory.Group(v.ctx(), v.who, v.param("group"))
 	if err != nil {
-		return g, rules.Tenant{}, err
+		return g, contract.Tenant{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, g.Tenant)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: g.Tenant})
 	return g, t, err
 }
 
@@ -119,7 +119,7 @@ func (h *Handler) showGroup(v *visit) (web.Answer, error) {
 
 // groupWith shows a group's page with what mark adds to it.
 func (h *Handler) groupWith(
-	v *visit, g directory.GroupDetail, t rules.Tenant, mark func(*tenants.Group), status int,
+	v *visit, g directory.GroupDetail, t contract.Tenant, mark func(*tenants.Group), status int,
 ) (web.Answer, error) {
 	path := groupPath(g.ID)
 	list := &listing{

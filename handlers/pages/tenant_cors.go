@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -12,18 +13,18 @@ import (
 	"postern/views/ui"
 )
 
-func tenantCORSSection(t rules.Tenant, mayChange bool) ui.CORS {
+func tenantCORSSection(t contract.Tenant, cors rules.CORS, mayChange bool) ui.CORS {
 	m := ui.CORS{
 		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of " +
 			"those of the projects that serve it (CORS). Preflights carry no credentials: they are answered by what " +
 			"the project and its tenants allow together. Without any origin, the projects' settings apply.",
 		Apps:     "tenant's",
-		FromApps: t.CORS.FromApps,
+		FromApps: cors.FromApps,
 	}
 	if mayChange {
 		m.Action = tenantPath(t.ID) + "/cors"
 	}
-	corsFormOf(t.CORS).fill(&m, &formErrors{})
+	corsFormOf(cors).fill(&m, &formErrors{})
 	return m
 }
 
@@ -46,7 +47,11 @@ func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error) {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	t, err := h.tenantOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	now, err := h.Projects.TenantCORS(v.ctx(), v.who, t.ID)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -57,6 +62,6 @@ func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error
 		Action:  path + "/cors",
 		What:    "Cross-origin calls",
 	}
-	mine.compareWith(&m, t.CORS)
+	mine.compareWith(&m, now)
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }

@@ -6,23 +6,23 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
 
 // userOf finds the user in the address and their tenant.
-func (h *Handler) userOf(v *visit) (directory.Profile, rules.Tenant, error) {
+func (h *Handler) userOf(v *visit) (directory.Profile, contract.Tenant, error) {
 	u, err := h.Directory.User(v.ctx(), v.who, v.param("user"))
 	if err != nil {
-		return u, rules.Tenant{}, err
+		return u, contract.Tenant{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, u.Tenant)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: u.Tenant})
 	return u, t, err
 }
 
@@ -52,7 +52,7 @@ func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *for
 
 // userWith shows a user's page with what mark adds to it.
 func (h *Handler) userWith(
-	v *visit, u directory.Profile, t rules.Tenant, mark func(*tenants.User), status int,
+	v *visit, u directory.Profile, t contract.Tenant, mark func(*tenants.User), status int,
 ) (web.Answer, error) {
 	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -112,7 +113,10 @@ func TestChangesInTheBin(t *testing.T) {
 				return err
 			},
 			"its own tenant": func() error {
-				_, err := w.UpdateTenant(t.Context(), p, tenant, "", projects.TenantChange{DisplayName: &name})
+				_, err := w.UpdateTenant(t.Context(), p, contract.TenantUpdate{
+					TenantPath: contract.TenantPath{Tenant: tenant},
+					Body:       contract.TenantChange{DisplayName: &name},
+				})
 				return err
 			},
 		} {

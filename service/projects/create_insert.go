@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
@@ -149,7 +150,7 @@ func insertTenants(
 	if shared == "" {
 		return tenant, nil
 	}
-	second, _, err := ensureTenant(tx, p, project.TeamID, TenantInput{Name: shared})
+	second, _, err := ensureTenant(tx, p, project.TeamID, contract.NewTenant{Name: shared})
 	if err != nil {
 		return tenant, err
 	}

@@ -134,7 +134,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		has.Tenant = has.sharedTenant
 	case "attached":
 		has.Tenant = has.sharedTenant
-		_, err = o.Server.Projects.Attach(t.Context(), o.Principal, has.Project, has.Tenant)
+		_, err = o.Server.Projects.Attach(t.Context(), o.Principal, contract.Attachment(has.Project, has.Tenant))
 	case "token":
 		var minted contract.TokenWithSecret
 		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, contract.TokenCreation{
@@ -228,16 +228,18 @@ func (o *Fixture) createKeyType(t testing.TB, project string) string {
 
 func (o *Fixture) createProduct(t testing.TB) string {
 	t.Helper()
-	input := projects.ProductInput{Name: fmt.Sprintf("product-%d", o.number)}
-	created, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, input)
+	created, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, contract.ProductCreation{
+		Body: contract.NewProduct{Name: fmt.Sprintf("product-%d", o.number)},
+	})
 	must(t, err)
 	return created.ID
 }
 
 func (o *Fixture) createTenant(t testing.TB) string {
 	t.Helper()
-	input := projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.number)}
-	created, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, input)
+	created, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, contract.TenantCreation{
+		Body: contract.NewTenant{Name: fmt.Sprintf("tenant-%d", o.number)},
+	})
 	must(t, err)
 	return created.ID
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // required is a pair of projects that differ in what they ask of a call, and the calls to them.
@@ -77,7 +78,7 @@ func (one *project) memberKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for tenant, err := range c.Tenants(ctx) {
+	for tenant, err := range client.Each(ctx, c, contract.ListTenants, contract.TeamList{}) {
 		if err != nil {
 			return err
 		}

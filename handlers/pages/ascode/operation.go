@@ -1,6 +1,7 @@
 package ascode
 
 import (
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,6 +40,17 @@ func submits(op contract.Described, members ...string) []Call {
 	return does(op.Describe().ID, commandOf(op), fields...)
 }
 
+// when and note are for forms that do one of several things, depending on what was filled in.
+func (c Call) when(applies func(url.Values) bool) Call {
+	c.When = applies
+	return c
+}
+
+func (c Call) note(text string) Call {
+	c.Note = text
+	return c
+}
+
 // fieldOf is the field of a form for a member of a body. One that is a pointer belongs to a form of what exists, unless
 // it is a time: a form has its day.
 func fieldOf(m contract.Member, flag string) Field {
@@ -47,6 +59,8 @@ func fieldOf(m contract.Member, flag string) Field {
 	switch kind := m.Elem().Kind(); {
 	case m.Elem() == reflect.TypeFor[time.Time]():
 		f, kept = Day(m.Name, m.Name, flag), false
+	case m.Type == reflect.TypeFor[contract.Optional[string]]():
+		f = Nullable(m.Name, m.Name, flag)
 	case kind == reflect.Bool:
 		f = Bool(m.Name, m.Name, flag)
 	case kind == reflect.Slice:

@@ -3,6 +3,8 @@ package ascode
 import (
 	"net/url"
 	"strings"
+
+	"postern/core/contract"
 )
 
 const (
@@ -12,10 +14,10 @@ const (
 )
 
 var tenantPages = map[string]Page{
-	"/products":          reads("list-products", "products list", teamList("created", "name")...),
-	"/products/:product": reads("get-product", "products list").and("get-product-deletion", ""),
-	"/tenants":           reads("list-tenants", "tenants list", teamList("created", "name")...),
-	tenantRoute:          reads("get-tenant", "tenants list").and("get-tenant-cors", "cors show --tenant {tenant}"),
+	"/products":          shows(contract.ListProducts, groupingList...),
+	"/products/:product": shows(contract.GetProduct).and("get-product-deletion", ""),
+	"/tenants":           shows(contract.ListTenants, groupingList...),
+	tenantRoute:          shows(contract.GetTenant).and("get-tenant-cors", "cors show --tenant {tenant}"),
 	tenantRoute + "/users": reads("list-users", "users list {tenant}", Text("q", "q", "--search"),
 		Text("state", "state", "--state"), sorted("sort", "dir", "-created", "name", "state", "-last_login")),
 	userRoute: reads("get-user", "users show {user}").and("list-user-sessions", "users sessions list {user}",
@@ -29,20 +31,19 @@ var tenantPages = map[string]Page{
 		and("list-group-members", "groups members {group}", listQuery("name", "role")...),
 }
 
+// groupingList are the team, the search and the order of a list of products or tenants.
+var groupingList = append([]Field{Text("team", "team", "--team")}, listQuery("created", "name")...)
+
 var tenantForms = map[string][]Call{
-	"/products": does("create-product", "products create {name}", Text("name", "name", "").Need(),
-		Text("display_name", "display_name", "--display-name"), Text("team", "team", "--team")),
-	"/products/:product": does("update-product", "products rename {product} {display_name}",
-		Text("display_name", "display_name", "").Need()),
+	"/products":          submits(contract.CreateProduct, "name", "display_name", "team"),
+	"/products/:product": submits(contract.UpdateProduct, "display_name"),
 	"/products/:product/delete": {
 		{When: has("typed_name"), Operation: "delete-product", Command: "products delete {product} --yes",
 			Query: []Field{confirmName}},
 		{Operation: "delete-product", Command: "products delete {product} --yes"},
 	},
-	"/tenants": does("create-tenant", "tenants create {name}", newTenant...),
-	tenantRoute: does("update-tenant", "tenants update {tenant}",
-		Text("display_name", "display_name", "--display-name").Keep(),
-		Nullable("fallback_owner", "fallback_owner", "--fallback-owner")),
+	"/tenants":  submits(contract.CreateTenant, "name", "display_name", "fallback_owner", "team"),
+	tenantRoute: submits(contract.UpdateTenant, "display_name", "fallback_owner"),
 	tenantRoute + "/cors": corsCalls("set-tenant-cors", "cors set --tenant {tenant}", "remove-tenant-cors",
 		"cors remove --tenant {tenant}"),
 	tenantRoute + "/delete": {{
