@@ -59,6 +59,7 @@ func Operations() []Described {
 		tokenOperations,
 		productOperations,
 		tenantOperations,
+		domainOperations,
 	)
 }
 

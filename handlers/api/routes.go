@@ -184,24 +184,16 @@ func (h *Handler) groupingRoutes(api huma.API) {
 		"Lift a takedown (operators)", h.liftTakedown)
 }
 
-// domainRoutes adds the host names of environments.
+// domainRoutes adds the custom domains of projects.
 func (h *Handler) domainRoutes(api huma.API) {
-	const (
-		domains = "/api/v1/projects/{project}/domains"
-		domain  = domains + "/{domain}"
-	)
-	route(h, api, "list-domains", "GET", domains, 200, "List a project's host names", h.listDomains)
-	route(h, api, "create-domain", "POST", domains, 201, "Add a host name to an environment", h.createDomain)
-	route(h, api, "get-domain", "GET", domain, 200, "Get a host name", h.getDomain)
-	route(h, api, "update-domain", "PATCH", domain, 200,
-		"Lead a host name to another environment", h.updateDomain)
-	route(h, api, "verify-domain", "POST", domain+"/verify", 200, "Verify a host name by its TXT record",
-		h.verifyDomain)
-	route(h, api, "delete-domain", "DELETE", domain, 204, "Remove a host name", h.deleteDomain)
-	route(h, api, "approve-domain", "PUT", domain+"/approval", 200,
-		"Verify a host name without a TXT record (operators)", h.approveDomain)
-	route(h, api, "disapprove-domain", "DELETE", domain+"/approval", 200,
-		"End the verification of a host name (operators)", h.disapproveDomain)
+	serveList(h, api, contract.ListDomains, h.Domains.List)
+	serve(h, api, contract.CreateDomain, h.Domains.Create)
+	serve(h, api, contract.GetDomain, h.Domains.Get)
+	serve(h, api, contract.UpdateDomain, h.Domains.Update)
+	serve(h, api, contract.VerifyDomain, h.Domains.Verify)
+	serve(h, api, contract.DeleteDomain, h.Domains.Delete)
+	serve(h, api, contract.ApproveDomain, h.Domains.Approve)
+	serve(h, api, contract.DisapproveDomain, h.Domains.Disapprove)
 }
 
 // keyRoutes adds API keys, usage and the live request log.

@@ -10,7 +10,6 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
-	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/tokens"
@@ -166,7 +165,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
 	case "approved":
-		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, has.Project, has.domain)
+		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, contract.DomainOf(has.Project, has.domain))
 	case "two versions":
 		in := projects.VersionInput{Name: "2.0.0"}
 		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, in)
@@ -201,8 +200,10 @@ func (o *Fixture) CreateProject(t testing.TB, p access.Principal, name string) p
 // createDomain adds a host name with its TXT record, which is not verified yet.
 func (o *Fixture) createDomain(t testing.TB, project string) string {
 	t.Helper()
-	input := domains.Input{Host: fmt.Sprintf("api-%d.example.com", o.number), Environment: "prod"}
-	added, err := o.Server.Domains.Add(t.Context(), o.Principal, project, input)
+	added, err := o.Server.Domains.Create(t.Context(), o.Principal, contract.DomainCreation{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Body:        contract.NewDomain{Host: fmt.Sprintf("api-%d.example.com", o.number), Environment: "prod"},
+	})
 	must(t, err)
 	o.Names.Set(added.Record.Name, added.Record.Value)
 	return added.ID

@@ -1,6 +1,10 @@
 package ascode
 
-import "net/url"
+import (
+	"net/url"
+
+	"postern/core/contract"
+)
 
 const (
 	aVersion     = "/projects/:project/versions/:version"
@@ -159,11 +163,9 @@ var upstreamForms = map[string][]Call{
 		},
 		{Operation: "rotate-call-signing-key", Command: "upstreams rotate-signing-key {project}"},
 	},
-	signingPath + "/disable": does("disable-call-signing", "upstreams disable-signing {project}"),
-	domainsRoute: does("create-domain", "domains add {project} {host}", Text("host", "host", "").Need(),
-		Text("environment", "environment", "--environment").Need()),
-	domainsRoute + "/:domain": does("update-domain", "domains move {project} {domain}",
-		Text("environment", "environment", "--environment").Need()),
-	domainsRoute + "/:domain/verify": does("verify-domain", "domains verify {project} {domain}"),
-	domainsRoute + "/:domain/remove": does("delete-domain", "domains remove {project} {domain}"),
+	signingPath + "/disable":         does("disable-call-signing", "upstreams disable-signing {project}"),
+	domainsRoute:                     submits(contract.CreateDomain, "host", "environment"),
+	domainsRoute + "/:domain":        submits(contract.UpdateDomain, "environment"),
+	domainsRoute + "/:domain/verify": submits(contract.VerifyDomain),
+	domainsRoute + "/:domain/remove": submits(contract.DeleteDomain),
 }
