@@ -27,8 +27,8 @@ domain, and run postern domains verify. Point the host name itself at the gatewa
 		listCommand(t, asProject, contract.ListDomains,
 			[]string{"HOST", "VERSION", "ENVIRONMENT", "STATE", "CERTIFICATE", "TXT RECORD", "VALUE"},
 			func(d contract.Domain) []string {
-				return []string{d.Host, d.Version, d.Environment, d.State, certificateCell(d.Certificate), d.Record.Name,
-					d.Record.Value}
+				return []string{d.Host, d.Version, d.Environment, d.State, certificateCell(d.Certificate),
+					d.Record.Name, d.Record.Value}
 			}),
 		create,
 		operationCommand(t, asProject, contract.GetDomain, func(_ contract.DomainPath, d contract.Domain) error {

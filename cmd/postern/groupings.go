@@ -51,11 +51,12 @@ func newProducts(t terminal) *cobra.Command {
 			func(p contract.Product) []string {
 				return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
 			}),
-		operationCommand(t, asHolder, contract.CreateProduct, func(_ contract.ProductCreation, p contract.Product) error {
-			_, err := fmt.Fprintf(t.out, "The product %s is created. Add projects with: postern projects update PROJECT "+
-				"--product %s\n", p.Name, p.Name)
-			return err
-		}),
+		operationCommand(t, asHolder, contract.CreateProduct,
+			func(_ contract.ProductCreation, p contract.Product) error {
+				_, err := fmt.Fprintf(t.out, "The product %s is created. Add projects with: "+
+					"postern projects update PROJECT --product %s\n", p.Name, p.Name)
+				return err
+			}),
 		operationCommand(t, asHolder, contract.GetProduct, func(_ contract.ProductPath, p contract.Product) error {
 			return details(t.out, func(row func(...string)) {
 				row("Product", p.Name)

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Tenant is a customer's workspace: one of a team, which projects can serve, or a project's own, which is named default.
+// Tenant is a customer's workspace: one of a team, which projects can serve, or a project's own, which is named
+// default.
 type Tenant struct {
 	ID            string    `json:"id"`
 	Team          string    `json:"team" doc:"Id"`

@@ -134,7 +134,9 @@ func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box, or type the product's name, to delete the product.")
 	}
 	if err == nil {
-		_, err = h.Projects.DeleteProduct(v.ctx(), v.who, contract.ProductRemoval{ProductPath: p.Path(), Confirm: typed})
+		_, err = h.Projects.DeleteProduct(v.ctx(), v.who, contract.ProductRemoval{
+			ProductPath: p.Path(), Confirm: typed,
+		})
 	}
 	if err == nil {
 		return v.done("product_gone", productsPath, p.DisplayName)

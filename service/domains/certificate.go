@@ -19,8 +19,9 @@ func (s *Service) certificateOf(tx *models.Tx, row models.Domain) (contract.Doma
 	now := models.Now()
 	if s.InFiles != nil {
 		if ends, found := s.InFiles(row.Host); found {
-			files := contract.CertificateFromFiles
-			return contract.DomainCertificate{State: validUntil(ends, now), Source: &files, EndsAt: contract.UTC(&ends)}, nil
+			out := contract.DomainCertificate{State: validUntil(ends, now), EndsAt: contract.UTC(&ends)}
+			out.Source = contract.OrNull(contract.CertificateFromFiles)
+			return out, nil
 		}
 	}
 	if !s.ACME {
@@ -30,8 +31,8 @@ func (s *Service) certificateOf(tx *models.Tx, row models.Domain) (contract.Doma
 	if err != nil {
 		return contract.DomainCertificate{}, fmt.Errorf("domains: certificate of %s: %w", row.Host, err)
 	}
-	acme := contract.CertificateFromACME
-	out := contract.DomainCertificate{State: contract.OrderedCertificate, Source: &acme}
+	out := contract.DomainCertificate{State: contract.OrderedCertificate}
+	out.Source = contract.OrNull(contract.CertificateFromACME)
 	if len(rows) == 0 {
 		return out, nil
 	}

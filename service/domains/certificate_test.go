@@ -22,8 +22,10 @@ func TestCertificateOfAHostName(t *testing.T) {
 		row     *models.Certificate
 		want    contract.DomainCertificate
 	}{
-		"nothing is set up":   {want: contract.DomainCertificate{State: contract.NoCertificate}},
-		"a name not yet ours": {pending: true, acme: true, want: contract.DomainCertificate{State: contract.NoCertificate}},
+		"nothing is set up": {want: contract.DomainCertificate{State: contract.NoCertificate}},
+		"a name not yet ours": {pending: true, acme: true, want: contract.DomainCertificate{
+			State: contract.NoCertificate,
+		}},
 		"in a file": {acme: true, file: &soon, row: &problem, want: contract.DomainCertificate{
 			State: contract.ValidCertificate, Source: new(contract.CertificateFromFiles), EndsAt: &soon,
 		}},
@@ -69,7 +71,9 @@ func TestCertificateOfAHostName(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				list, err := w.List(t.Context(), p, contract.DomainList{ProjectPath: contract.ProjectPath{Project: "shop"}})
+				list, err := w.List(t.Context(), p, contract.DomainList{
+					ProjectPath: contract.ProjectPath{Project: "shop"},
+				})
 				if err != nil || len(list.Items) != 1 {
 					t.Fatalf("List: %v, %v", list, err)
 				}
@@ -97,7 +101,8 @@ func same(got, want contract.DomainCertificate) bool {
 		}
 		return *s
 	}
-	return got.State == want.State && text(got.Source) == text(want.Source) && text(got.Problem) == text(want.Problem) &&
+	return got.State == want.State && text(got.Source) == text(want.Source) &&
+		text(got.Problem) == text(want.Problem) &&
 		at(got.EndsAt) == at(want.EndsAt) && at(got.RetryAt) == at(want.RetryAt)
 }
 

@@ -167,7 +167,9 @@ func TestDeleteTenant_refused(t *testing.T) {
 			"of another team":     {stranger, o.acme, "acme", "not_found"},
 			"a project's default": {o.owner, own.ID, "default", "built_in"},
 		} {
-			if _, err := o.DeleteTenant(t.Context(), c.who, tenantRemoval(c.ref, c.confirm)); fault.CodeOf(err) != c.want {
+			if _, err := o.DeleteTenant(
+				t.Context(), c.who, tenantRemoval(c.ref, c.confirm),
+			); fault.CodeOf(err) != c.want {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
 		}
@@ -239,7 +241,9 @@ func TestDeleteProduct(t *testing.T) {
 			t.Errorf("counted %+v, %v", got, err)
 		}
 		for confirm, want := range map[string]string{"": "product_in_use", "stor": "wrong_confirmation"} {
-			if _, err := o.DeleteProduct(t.Context(), o.owner, productRemoval("store", confirm)); fault.CodeOf(err) != want {
+			if _, err := o.DeleteProduct(
+				t.Context(), o.owner, productRemoval("store", confirm),
+			); fault.CodeOf(err) != want {
 				t.Errorf("with %q: %v, want %s", confirm, err, want)
 			}
 		}

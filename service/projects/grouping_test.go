@@ -92,7 +92,9 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if got, _ := w.answer(t, shop.Project.ID, both.Plaintext); got != "" {
 			t.Errorf("in the key's own project: %q", got)
 		}
-		if _, err := w.DeleteProduct(t.Context(), p, productRemoval("store", "")); fault.CodeOf(err) != "product_in_use" {
+		if _, err := w.DeleteProduct(
+			t.Context(), p, productRemoval("store", ""),
+		); fault.CodeOf(err) != "product_in_use" {
 			t.Errorf("a product with a project is deleted: %v", err)
 		}
 		if _, err := w.UpdateSettings(t.Context(), p, "shop", "", projects.Settings{Product: &none}); err != nil {
@@ -190,7 +192,9 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 		if _, err := w.DeleteTenant(t.Context(), p, tenantRemoval("acme", "")); fault.CodeOf(err) != "tenant_in_use" {
 			t.Errorf("deleted while a key is of it: %v", err)
 		}
-		if _, err := w.Detach(t.Context(), p, contract.Attachment("shop", "default")); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.Detach(
+			t.Context(), p, contract.Attachment("shop", "default"),
+		); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("default is no team's: %v", err)
 		}
 		own := shop.Project.ID
@@ -202,10 +206,14 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 			if tenant.Project == nil || *tenant.Project != own {
 				continue
 			}
-			if _, err := w.Detach(t.Context(), p, contract.Attachment("shop", tenant.ID)); fault.CodeOf(err) != "built_in" {
+			if _, err := w.Detach(
+				t.Context(), p, contract.Attachment("shop", tenant.ID),
+			); fault.CodeOf(err) != "built_in" {
 				t.Errorf("default, by its id: %v", err)
 			}
-			if _, err := w.Attach(t.Context(), p, contract.Attachment("books", tenant.ID)); fault.CodeOf(err) != "built_in" {
+			if _, err := w.Attach(
+				t.Context(), p, contract.Attachment("books", tenant.ID),
+			); fault.CodeOf(err) != "built_in" {
 				t.Errorf("another's default: %v", err)
 			}
 		}

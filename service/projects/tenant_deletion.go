@@ -133,7 +133,8 @@ func uses(d contract.TenantDeletion) string {
 // eraseTenant deletes the rows, and records and announces it. Revisions come last, because
 // other writers wait from the first one on.
 func (s *Service) eraseTenant(
-	ctx context.Context, tx *models.Tx, p access.Principal, row models.Tenant, team string, takes contract.TenantDeletion,
+	ctx context.Context, tx *models.Tx, p access.Principal, row models.Tenant, team string,
+	takes contract.TenantDeletion,
 ) error {
 	before, err := stateOfTenant(tx, row)
 	if err != nil {
