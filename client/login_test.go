@@ -4,16 +4,16 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
 // newLogin creates an app client and one provider of it, and returns the responses.
 func newLogin(t *testing.T, api *client.Client) (client.AppClient, client.Provider) {
 	t.Helper()
-	if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: "acme"}); err != nil {
-		t.Fatal(err)
-	}
-	acme, err := api.Tenant(t.Context(), "acme")
+	acme, err := client.Do(t.Context(), api, contract.CreateTenant, contract.TenantCreation{
+		Body: contract.NewTenant{Name: "acme"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 )
 
 // TeamDeletion is what deleting a team takes along. While there are projects, it cannot be
@@ -25,4 +26,12 @@ func (c *Client) TeamDeletion(ctx context.Context, team string) (TeamDeletion, e
 // DeleteTeam removes a team without projects for good. confirm is its name.
 func (c *Client) DeleteTeam(ctx context.Context, team, confirm string) error {
 	return c.removeConfirmed(ctx, confirm, "api", "v1", "teams", team)
+}
+
+func (c *Client) removeConfirmed(ctx context.Context, confirm string, segments ...string) error {
+	response, err := c.send(ctx, http.MethodDelete, nil, "?"+url.Values{"confirm": {confirm}}.Encode(), segments)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
 }

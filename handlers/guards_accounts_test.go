@@ -134,6 +134,14 @@ var accountGuards = map[string]guard{
 		otherKey: 403,
 		owner:    201,
 	},
+	"GET /api/v1/tokens/:token": {action: access.TokenRead, needs: "token", outsider: 404, otherKey: 404},
+	"PATCH /api/v1/tokens/:token": {
+		action:   access.TokenUpdate,
+		needs:    "token",
+		body:     `{"name":"backup"}`,
+		outsider: 404,
+		otherKey: 403,
+	},
 	"DELETE /api/v1/tokens/:token": {
 		action:   access.TokenRevoke,
 		needs:    "token",

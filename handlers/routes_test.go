@@ -282,6 +282,8 @@ var anonymous = merge(
 		"GET /api/v1/whoami":                  "401",
 		"GET /api/v1/tokens":                  "401",
 		"POST /api/v1/tokens":                 "401",
+		"GET /api/v1/tokens/:token":           "401",
+		"PATCH /api/v1/tokens/:token":         "401",
 		"DELETE /api/v1/tokens/:token":        "401",
 
 		"POST /api/v1/claim":              "401",

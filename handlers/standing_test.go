@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/service/exports"
-	"postern/service/tokens"
 	"postern/testkit"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -63,16 +63,17 @@ var readings = map[string]func(t *testing.T, o *controlplane.Fixture) reading{
 		}}
 	},
 	"token revoked": func(t *testing.T, o *controlplane.Fixture) reading {
-		minted, err := o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{
+		minted, err := o.Server.Tokens.Create(t.Context(), o.Principal, contract.TokenCreation{Body: contract.NewToken{
 			Name:   "ci",
 			Scopes: []string{"read", "export"},
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		caller := []string{"Authorization", "Bearer " + minted.Plaintext}
+		caller := []string{"Authorization", "Bearer " + minted.Secret.Reveal()}
 		return reading{o.NewObjects(t, "", "/:export"), caller, func(ctx context.Context) error {
-			return o.Server.Tokens.Revoke(ctx, o.Principal, minted.ID)
+			_, err := o.Server.Tokens.Revoke(ctx, o.Principal, contract.TokenPath{Token: minted.ID})
+			return err
 		}}
 	},
 	"workspace claimed": func(t *testing.T, o *controlplane.Fixture) reading {

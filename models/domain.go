@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"postern/core/contract"
+)
 
 // Domain is a row of domains: a host name of a customer's for an environment.
 type Domain struct {
@@ -30,23 +34,16 @@ func (t *Tx) DomainByID(id string) (Domain, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// States of host names in lists.
-const (
-	DomainPending  = "pending"
-	DomainVerified = "verified"
-	DomainMissing  = "missing" // verified, and its record has disappeared
-)
-
 // DomainsOf lists a project's host names by name; those in one state unless it is empty.
 func (t *Tx) DomainsOf(projectID, state string, page Page) (List[Domain], error) {
 	q := t.db.Where("project_id = ?", projectID)
 	page = t.searching(page, "host")
 	switch state {
-	case DomainPending:
+	case contract.DomainPending:
 		q = q.Where("verified_at IS NULL")
-	case DomainVerified:
+	case contract.DomainVerified:
 		q = q.Where("verified_at IS NOT NULL AND missing_since IS NULL")
-	case DomainMissing:
+	case contract.DomainMissing:
 		q = q.Where("verified_at IS NOT NULL AND missing_since IS NOT NULL")
 	}
 	if page.Sort == (Sort{}) {

@@ -17,6 +17,7 @@ type AccessToken struct {
 	Hash       []byte
 	Last4      string
 	CreatedAt  time.Time
+	UpdatedAt  time.Time
 	ExpiresAt  time.Time
 	LastUsedAt *time.Time // to the minute
 
@@ -82,6 +83,13 @@ func (t *Tx) TouchAccessToken(id, from string, at time.Time) error {
 		Model(&AccessToken{}).
 		Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
 		UpdateColumns(map[string]any{"last_used_at": at, "last_used_from": from}).Error
+}
+
+// RenameAccessToken writes a token's name if the token was last updated at seen. It returns false if not.
+func (t *Tx) RenameAccessToken(row AccessToken, seen time.Time) (bool, error) {
+	res := t.db.Model(&AccessToken{}).Where("id = ? AND updated_at = ?", row.ID, seen).
+		UpdateColumns(map[string]any{"name": row.Name, "updated_at": row.UpdatedAt})
+	return res.RowsAffected == 1, res.Error
 }
 
 // DeleteAccessToken removes a token; false when it was gone.

@@ -25,9 +25,9 @@ func domains() projects.Domains {
 	head := configure().Head
 	head.Frozen = ""
 	return projects.Domains{
-		Page: in("Host names", path, "Shop", "Host names"),
+		Page: in("Custom domains", path, "Shop", "Custom domains"),
 		Head: head,
-		List: narrowed(listed(path, "host names", "host")),
+		List: narrowed(listed(path, "domains", "host")),
 		Add: &projects.DomainAdd{
 			Action: path,
 			Environments: []ui.Option{
@@ -66,14 +66,14 @@ func domainsEmpty() projects.Domains {
 
 func domainsWrong() projects.Domains {
 	m := domainsEmpty()
-	m.Add.Open, m.Add.Error = true, "A project has at most 50 host names."
+	m.Add.Open, m.Add.Error = true, "A project has at most 50 domains."
 	m.Add.Host = ui.Value{Text: "*.example.com", Error: "Give one host name: wildcards are not served."}
 	return m
 }
 
 func domainsViewer() projects.Domains {
 	m := domainsEmpty()
-	m.Add, m.Note = nil, "You are a viewer of this team. Members and owners can add host names."
+	m.Add, m.Note = nil, "You are a viewer of this team. Members and owners can add domains."
 	return m
 }
 
@@ -81,7 +81,7 @@ func domainsViewer() projects.Domains {
 func domain() projects.Domain {
 	const path = "/projects/shop/domains/dom_3"
 	return projects.Domain{
-		Page:        in("dev.example.com", path, "Shop", "Host names", "dev.example.com"),
+		Page:        in("dev.example.com", path, "Shop", "Custom domains", "dev.example.com"),
 		Host:        "dev.example.com",
 		State:       ui.Badge{Text: "pending"},
 		RecordName:  "_postern-challenge.dev.example.com",
@@ -104,7 +104,7 @@ func domain() projects.Domain {
 				Action: path + "/remove",
 				Impact: []string{"Answer calls to this host name with 404 from now on."},
 				Verb:   "Remove",
-				Kind:   "host name",
+				Kind:   "domain",
 			},
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -52,11 +53,11 @@ func tenantID(ctx context.Context, api caller, ref string) (string, error) {
 	if strings.Contains(ref, "_") { // an id: names have none
 		return ref, nil
 	}
-	tenants, err := collect(api.Tenants(ctx))
+	tenants, err := collect(client.Each(ctx, api.Client, contract.ListTenants, contract.TeamList{}))
 	if err != nil {
 		return "", err
 	}
-	tenants = slices.DeleteFunc(tenants, func(tenant client.Tenant) bool { return tenant.Name != ref })
+	tenants = slices.DeleteFunc(tenants, func(tenant contract.Tenant) bool { return tenant.Name != ref })
 	switch len(tenants) {
 	case 0:
 		return "", fault.New(fault.NotFound, "not_found", "there is no tenant %q", ref)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -105,7 +106,7 @@ const newTeam = "new"
 // findTeam returns the id of the team to claim into, "" for a new one. Without a name it
 // is the caller's first team, or a new one if the caller may not add projects there.
 func findTeam(ctx context.Context, person *caller, name string) (string, error) {
-	who, err := person.Whoami(ctx)
+	who, err := client.Do(ctx, person.Client, contract.GetWhoami, contract.None{})
 	if err != nil {
 		return "", err
 	}
@@ -174,7 +175,7 @@ func claimOne(ctx context.Context, t terminal, s session, person caller, w waiti
 
 // offerClaims lists the unclaimed workspaces kept here after a sign-in, and claims them
 // into the account's first team if the user agrees.
-func offerClaims(ctx context.Context, t terminal, s session, person caller, who client.Whoami, yes bool) error {
+func offerClaims(ctx context.Context, t terminal, s session, person caller, who contract.Whoami, yes bool) error {
 	list, err := claimable(s, nil)
 	if err != nil || len(list) == 0 {
 		return err
@@ -183,7 +184,7 @@ func offerClaims(ctx context.Context, t terminal, s session, person caller, who 
 	for _, w := range list {
 		names = append(names, w.project)
 	}
-	team := client.Membership{Name: "a new team"}
+	team := contract.Membership{Name: "a new team"}
 	if len(who.Teams) > 0 {
 		team = who.Teams[0]
 	}

@@ -1,88 +1,88 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/core/contract"
 )
 
 func newTenantsDelete(t terminal) *cobra.Command {
+	var in contract.TenantRemoval
 	var yes bool
-	command := &cobra.Command{
-		Use:   "delete TENANT [--yes]",
-		Short: "Delete a tenant, with its people, app clients and keys",
-		Long: `Delete a tenant of a team. One with people, app clients or keys, or that projects
-serve, is deleted with all of that, by owners only: its keys and its users' tokens
-open nothing from then on. This cannot be undone.`,
-		Example: `  postern tenants delete acme
-  postern tenants delete acme --yes`,
-		Args: exactly("TENANT"),
-	}
-	forTeam(t, command, func(ctx context.Context, api caller, args []string) (nothing, error) {
-		tenant, err := api.Tenant(ctx, args[0])
+	op := contract.DeleteTenant.Operation
+	op.Summary = "Delete a tenant, with its people, app clients and keys"
+	command := requestCommand(t, asHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
+		tenant, err := client.Do(c.Context(), api, contract.GetTenant, in.TenantPath)
 		if err != nil {
-			return nothing{}, err
+			return err
 		}
-		d, err := api.TenantDeletion(ctx, tenant.ID)
+		d, err := client.Do(c.Context(), api, contract.GetTenantDeletion, tenant.Path())
 		if err != nil {
-			return nothing{}, err
+			return err
 		}
-		if !d.InUse || tenant.Project != nil {
-			return nothing{}, api.DeleteTenant(ctx, tenant.ID)
-		}
-		if !wantsJSON(command) {
+		if d.InUse && tenant.Project == nil {
 			err := printAlong(t.out, counted{n: d.Users, one: "user"}, counted{n: d.Groups, one: "group"},
 				counted{n: d.Approvals, one: "approval"}, counted{n: d.AppClients, one: "app client"},
 				counted{n: d.Providers, one: "provider"}, counted{n: d.Sessions, one: "session"},
 				active(d.Keys, d.ActiveKeys))
 			if err != nil {
-				return nothing{}, err
+				return err
 			}
 			printStaying(t, d.Projects)
+			if err := confirmName(t, "tenant", tenant.Name, yes); err != nil {
+				return err
+			}
+			in.Confirm = tenant.Name
 		}
-		if err := confirmName(t, "tenant", tenant.Name, yes); err != nil {
-			return nothing{}, err
+		in.TenantPath = tenant.Path()
+		if _, err = client.Do(c.Context(), api, contract.DeleteTenant, in); err == nil {
+			fmt.Fprintf(t.out, "The tenant %s is deleted.\n", tenant.Name)
 		}
-		return nothing{}, api.EraseTenant(ctx, tenant.ID, tenant.Name)
-	}, func(_ nothing, args []string) string { return "The tenant " + args[0] + " is deleted." })
+		return err
+	})
+	command.Use += " [--yes]"
+	command.Long = `Delete a tenant of a team. One with people, app clients or keys, or that projects
+serve, is deleted with all of that, by owners only: its keys and its users' tokens
+are refused from then on. This cannot be undone.`
 	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return command
 }
 
 func newProductsDelete(t terminal) *cobra.Command {
+	var in contract.ProductRemoval
 	var yes bool
-	command := &cobra.Command{
-		Use:   "delete PRODUCT [--yes]",
-		Short: "Delete a product; its projects stay, and its keys are revoked",
-		Long: `Delete a product. One with projects or keys asks first: the projects leave it and stay
-as they are, and the keys that open all of them are revoked. This cannot be undone.`,
-		Example: `  postern products delete store
-  postern products delete store --yes`,
-		Args: exactly("PRODUCT"),
-	}
-	forTeam(t, command, func(ctx context.Context, api caller, args []string) (nothing, error) {
-		product, err := api.Product(ctx, args[0])
+	op := contract.DeleteProduct.Operation
+	op.Summary = "Delete a product; its projects stay, and its keys are revoked"
+	command := requestCommand(t, asHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
+		product, err := client.Do(c.Context(), api, contract.GetProduct, in.ProductPath)
 		if err != nil {
-			return nothing{}, err
+			return err
 		}
-		d, err := api.ProductDeletion(ctx, product.ID)
+		d, err := client.Do(c.Context(), api, contract.GetProductDeletion, product.Path())
 		if err != nil {
-			return nothing{}, err
+			return err
 		}
-		if len(d.Projects) == 0 && d.ActiveKeys == 0 {
-			return nothing{}, api.DeleteProduct(ctx, product.ID)
-		}
-		if !wantsJSON(command) {
+		if len(d.Projects) > 0 || d.ActiveKeys > 0 {
 			fmt.Fprintf(t.out, "Revoked with it: %d active keys of the product.\n", d.ActiveKeys)
 			printStaying(t, d.Projects)
+			if err := confirmName(t, "product", product.Name, yes); err != nil {
+				return err
+			}
+			in.Confirm = product.Name
 		}
-		if err := confirmName(t, "product", product.Name, yes); err != nil {
-			return nothing{}, err
+		in.ProductPath = product.Path()
+		if _, err = client.Do(c.Context(), api, contract.DeleteProduct, in); err == nil {
+			fmt.Fprintf(t.out, "The product %s is deleted.\n", product.Name)
 		}
-		return nothing{}, api.EraseProduct(ctx, product.ID, product.Name)
-	}, func(_ nothing, args []string) string { return "The product " + args[0] + " is deleted." })
+		return err
+	})
+	command.Use += " [--yes]"
+	command.Long = `Delete a product. One with projects or keys asks first: the projects leave it and stay
+unchanged, and the keys that are valid for all of them are revoked. This cannot be undone.`
 	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return command
 }

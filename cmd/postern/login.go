@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -85,7 +86,7 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	who, err := api.Whoami(ctx)
+	who, err := client.Do(ctx, api, contract.GetWhoami, contract.None{})
 	if err != nil {
 		return err
 	}
@@ -153,11 +154,12 @@ func revokeOwn(ctx context.Context, server, token string) error {
 	if err != nil {
 		return err
 	}
-	who, err := api.Whoami(ctx)
+	who, err := client.Do(ctx, api, contract.GetWhoami, contract.None{})
 	if err != nil || who.Token == nil {
 		return err
 	}
-	return api.RevokeToken(ctx, who.Token.ID)
+	_, err = client.Do(ctx, api, contract.RevokeToken, contract.TokenPath{Token: who.Token.ID})
+	return err
 }
 
 func newLogout(t terminal) *cobra.Command {
@@ -194,31 +196,28 @@ func newLogout(t terminal) *cobra.Command {
 }
 
 func newWhoami(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "whoami",
-		Short: "Show your account, its teams, and when the sign-in expires",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			s, person, err := signedIn(t, c)
-			if err != nil {
-				return err
-			}
-			who, err := person.Whoami(c.Context())
-			if err != nil {
-				return s.loginOver(person, err)
-			}
-			if wantsJSON(c) {
-				return printJSON(t.out, who)
-			}
-			return printWhoami(t, s.server, who)
-		},
-	}
+	var in contract.None
+	op := contract.GetWhoami.Operation
+	op.Summary = "Show your account, its teams, and when the sign-in expires"
+	command := requestCommand(t, asPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
+		who, err := client.Do(c.Context(), api, contract.GetWhoami, in)
+		if err != nil {
+			return err
+		}
+		if wantsJSON(c) {
+			return printJSON(t.out, who)
+		}
+		s, err := openSession(t, c)
+		if err != nil {
+			return err
+		}
+		return printWhoami(t, s.server, who)
+	})
 	addJSONFlag(command)
-	addServerFlag(command)
 	return command
 }
 
-func printWhoami(t terminal, server string, who client.Whoami) error {
+func printWhoami(t terminal, server string, who contract.Whoami) error {
 	return details(t.out, func(row func(...string)) {
 		row("Server", server)
 		if who.Account != nil {

@@ -161,9 +161,7 @@ func usageOf(m contract.Member) string {
 	if m.Form == timeForm {
 		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or 90d from now", 1)
 	}
-	if m.Null != "" {
-		usage = strings.Replace(usage, "null:", m.Null+":", 1)
-	}
+	usage = strings.Replace(usage, "null:", cmp.Or(m.Null, `""`)+":", 1)
 	if m.Elem() == limitsType {
 		usage = strings.Replace(usage, "{}:", noLimits+":", 1) + "; such as minute=100,day=5000"
 	}
@@ -257,7 +255,7 @@ func (f *memberFlag) Set(text string) error {
 		into.FieldByName("Sent").SetBool(true)
 		into = into.FieldByName("Value")
 	}
-	if f.member.Null != "" && text == f.member.Null {
+	if text == f.member.Null && (f.member.Null != "" || into.Kind() == reflect.Pointer) {
 		into.SetZero()
 		return nil
 	}

@@ -65,10 +65,12 @@ var (
 	GetGroupMappings = Op[ProviderPath, GroupMappings]{Operation{
 		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings,
 		Summary: "List a provider's group mappings", Command: "group-mappings list PROVIDER",
+		Doc: "A mapping puts users into a group whose claims at the provider match.",
 	}}
 	SetGroupMappings = Op[GroupMappingsUpdate, GroupMappings]{Operation{
 		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings,
 		Summary: "Replace a provider's group mappings",
+		Doc:     "Replaces all mappings of the provider. Memberships change when users sign in next.",
 	}}
 )
 

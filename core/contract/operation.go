@@ -4,10 +4,10 @@
 // services, which take and return these types.
 //
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
-// enum, default, minimum, maximum and maxLength describe and bound it. flag is its flag on the command line,
-// where that isn't its name: "overlap,duration" takes 24h for a number of seconds, "expires,time" a time or 30d for
-// that time from now, ",list" values with commas between them, and "-" has no flag. A third part, as in
-// "expires,time,never", is the text for null.
+// enum, default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log.
+// flag is its flag on the command line, where that isn't its name: "overlap,duration" takes 24h for a number of
+// seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them, and "-"
+// has no flag. A third part, as in "expires,time,never", is the text for null.
 package contract
 
 import (
@@ -58,13 +58,17 @@ func Operations() []Described {
 	return slices.Concat(
 		apiScopeOperations,
 		corsOperations,
+		domainOperations,
 		exportOperations,
 		groupMappingOperations,
 		groupOperations,
 		keyOperations,
 		keyTypeOperations,
 		openAPISettingsOperations,
+		productOperations,
 		ruleOperations,
+		tenantOperations,
+		tokenOperations,
 		transformOperations,
 		userOperations,
 		webhookOperations,

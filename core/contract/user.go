@@ -223,6 +223,7 @@ var (
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,
 		Summary: "Create an invitation link, by which the user signs in for the first time",
 		Command: "users invite USER",
+		Doc:     "The answer has a link that takes the user's seat. It is shown only once, and ends earlier links.",
 	}}
 	DeleteUser = Op[UserPath, None]{Operation{
 		ID: "delete-user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,

@@ -159,11 +159,13 @@ func accountToken(t *testing.T, server *app.App) string {
 		scopes = append(scopes, string(scope))
 	}
 	service := tokens.Service{DB: db}
-	token, err := service.Create(t.Context(), principal, tokens.New{Name: "test", Scopes: scopes})
+	token, err := service.Create(t.Context(), principal, contract.TokenCreation{
+		Body: contract.NewToken{Name: "test", Scopes: scopes},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return token.Plaintext
+	return token.Secret.Reveal()
 }
 
 func mint(t *testing.T, api *client.Client, keyType string) string {
@@ -173,7 +175,7 @@ func mint(t *testing.T, api *client.Client, keyType string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k.Key
+	return k.Secret.Reveal()
 }
 
 // exported exports the project, and returns the folder that it is unpacked to.

@@ -101,10 +101,13 @@ func TestCORS_ofTenants(t *testing.T) {
 	pages, keys := map[string]string{}, map[string]string{}
 	for _, tenant := range []string{"acme", "globex"} {
 		pages[tenant] = newPage(t)
-		if _, err := api.CreateTenant(t.Context(), client.NewTenant{Name: tenant}); err != nil {
+		if _, err := client.Do(t.Context(), api, contract.CreateTenant, contract.TenantCreation{
+			Body: contract.NewTenant{Name: tenant},
+		}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := api.AttachTenant(t.Context(), made.Project.ID, tenant); err != nil {
+		attachment := contract.Attachment(made.Project.ID, tenant)
+		if _, err := client.Do(t.Context(), api, contract.AttachTenant, attachment); err != nil {
 			t.Fatal(err)
 		}
 		in := contract.NewKey{Owner: tenant + "-app", Tenant: tenant}

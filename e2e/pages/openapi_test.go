@@ -88,11 +88,11 @@ func accessToken(t *testing.T, server *app.App) string {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	var made client.Token
-	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Token == "" {
+	var made contract.TokenWithSecret
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Secret == "" {
 		t.Fatalf("no token: %s, %v", answer.Status, err)
 	}
-	return made.Token
+	return made.Secret.Reveal()
 }
 
 // openAPIIn returns the OpenAPI document in a zip.

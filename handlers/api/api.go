@@ -132,12 +132,6 @@ func (p NamedPage) page() models.Page {
 	return p.sorted(p.Sort, p.Text)
 }
 
-// inTeam is the query of lists of objects that belong to teams.
-type inTeam struct {
-	NamedPage
-	Team string `query:"team" doc:"Id of a team; default: all teams of the caller"`
-}
-
 // list is the body of every list.
 type list[T any] = contract.List[T]
 
@@ -150,6 +144,14 @@ func answerPage[Item, Output any](
 	}
 	shown := models.MapList(found, show)
 	return &body[list[Output]]{listOf(shown.Items, shown.Next)}, nil
+}
+
+// orNone returns an empty list for nil, so that JSON shows [] and not null.
+func orNone(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
 }
 
 func listOf[T any](items []T, next string) list[T] {

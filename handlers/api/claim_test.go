@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/tokens"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -84,14 +84,14 @@ func TestClaimingWithAToken(t *testing.T) {
 		scope string
 		want  int
 	}{{"read", 403}, {"admin", 403}, {"write", 200}} {
-		minted, err := o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{
+		minted, err := o.Server.Tokens.Create(t.Context(), o.Principal, contract.TokenCreation{Body: contract.NewToken{
 			Name:   tt.scope,
 			Scopes: []string{tt.scope},
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := controlplane.Call(t, o.Handler, "POST", "/api/v1/claim", minted.Plaintext, `{"code":"`+code+`"}`)
+		a := controlplane.Call(t, o.Handler, "POST", "/api/v1/claim", minted.Secret.Reveal(), `{"code":"`+code+`"}`)
 		if a.Status != tt.want {
 			t.Errorf("%s: %d %s", tt.scope, a.Status, a.Raw)
 		}

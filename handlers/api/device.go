@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -80,7 +81,7 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 		return
 	}
 	from := access.Principal{RemoteAddr: c.Request.RemoteAddr, RequestID: web.RequestID(c.Request.Context())}
-	var minted tokens.Minted
+	var minted contract.TokenWithSecret
 	err = h.Web.Throttle.Attempt(cliClientID, c.Request.RemoteAddr, func() (err error) {
 		minted, err = h.Tokens.Exchange(c.Request.Context(), form.Get("device_code"), from)
 		return err
@@ -89,15 +90,11 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 		h.Web.RefuseOAuth(c, err)
 		return
 	}
-	var scopes []string
-	for _, scope := range minted.Scopes {
-		scopes = append(scopes, string(scope))
-	}
 	c.JSON(http.StatusOK, grantedOutput{
-		AccessToken: minted.Plaintext,
+		AccessToken: minted.Secret.Reveal(),
 		TokenType:   "Bearer",
 		ExpiresIn:   int(minted.ExpiresAt.Sub(minted.CreatedAt).Seconds()),
-		Scope:       strings.Join(scopes, " "),
+		Scope:       strings.Join(minted.Scopes, " "),
 	})
 }
 

@@ -73,11 +73,13 @@ func (h *Handler) accountRoutes(api huma.API) {
 		"Show what deleting the account takes along", h.getAccountDeletion)
 	route(h, api, "delete-account", "POST", "/api/v1/account/delete", 204,
 		"Delete the account for good", h.deleteAccount)
-	route(h, api, "whoami", "GET", "/api/v1/whoami", 200, "Show the caller", h.whoami)
+	serve(h, api, contract.GetWhoami, h.whoami)
 
-	route(h, api, "list-tokens", "GET", "/api/v1/tokens", 200, "List access tokens", h.listTokens)
-	route(h, api, "create-token", "POST", "/api/v1/tokens", 201, "Create an access token", h.createToken)
-	route(h, api, "revoke-token", "DELETE", "/api/v1/tokens/{token}", 204, "Revoke an access token", h.revokeToken)
+	serveList(h, api, contract.ListTokens, h.Tokens.List)
+	serve(h, api, contract.CreateToken, h.Tokens.Create)
+	serve(h, api, contract.GetToken, h.Tokens.Get)
+	serve(h, api, contract.UpdateToken, h.Tokens.Update)
+	serve(h, api, contract.RevokeToken, h.Tokens.Revoke)
 }
 
 // projectRoutes adds projects with their versions, environments and key types.
@@ -163,56 +165,38 @@ func (h *Handler) upstreamRoutes(api huma.API) {
 
 // groupingRoutes adds products and tenants.
 func (h *Handler) groupingRoutes(api huma.API) {
-	const (
-		project = "/api/v1/projects/{project}"
-		tenant  = "/api/v1/tenants/{tenant}"
-	)
-	route(h, api, "list-products", "GET", "/api/v1/products", 200, "List products", h.listProducts)
-	route(h, api, "create-product", "POST", "/api/v1/products", 201, "Create a product", h.createProduct)
-	route(h, api, "get-product", "GET", "/api/v1/products/{product}", 200, "Get a product", h.getProduct)
-	route(h, api, "update-product", "PATCH", "/api/v1/products/{product}", 200,
-		"Update a product", h.updateProduct)
-	route(h, api, "delete-product", "DELETE", "/api/v1/products/{product}", 204,
-		"Delete a product; with confirm, revoke its keys and let its projects leave it", h.deleteProduct)
-	route(h, api, "get-product-deletion", "GET", "/api/v1/products/{product}/deletion", 200,
-		"Count what deleting a product changes", h.getProductDeletion)
+	const project = "/api/v1/projects/{project}"
+	serveList(h, api, contract.ListProducts, h.Projects.Products)
+	serve(h, api, contract.CreateProduct, h.Projects.CreateProduct)
+	serve(h, api, contract.GetProduct, h.Projects.Product)
+	serve(h, api, contract.UpdateProduct, h.Projects.UpdateProduct)
+	serve(h, api, contract.DeleteProduct, h.Projects.DeleteProduct)
+	serve(h, api, contract.GetProductDeletion, h.Projects.ProductDeletion)
 
-	route(h, api, "list-tenants", "GET", "/api/v1/tenants", 200, "List tenants", h.listTenants)
-	route(h, api, "create-tenant", "POST", "/api/v1/tenants", 201, "Create a tenant", h.createTenant)
-	route(h, api, "get-tenant", "GET", tenant, 200, "Get a tenant", h.getTenant)
-	route(h, api, "update-tenant", "PATCH", tenant, 200, "Update a tenant", h.updateTenant)
-	route(h, api, "delete-tenant", "DELETE", tenant, 204,
-		"Delete a tenant; with confirm, with its people, app clients and keys", h.deleteTenant)
-	route(h, api, "get-tenant-deletion", "GET", tenant+"/deletion", 200,
-		"Count what deleting a tenant takes along", h.getTenantDeletion)
-	route(h, api, "attach-tenant", "PUT", project+"/tenants/{tenant}", 200,
-		"Attach a tenant to a project", h.attachTenant)
-	route(h, api, "detach-tenant", "DELETE", project+"/tenants/{tenant}", 204,
-		"Detach a tenant from a project", h.detachTenant)
+	serveList(h, api, contract.ListTenants, h.Projects.Tenants)
+	serve(h, api, contract.CreateTenant, h.Projects.CreateTenant)
+	serve(h, api, contract.GetTenant, h.Projects.Tenant)
+	serve(h, api, contract.UpdateTenant, h.Projects.UpdateTenant)
+	serve(h, api, contract.DeleteTenant, h.Projects.DeleteTenant)
+	serve(h, api, contract.GetTenantDeletion, h.Projects.TenantDeletion)
+	serve(h, api, contract.AttachTenant, h.Projects.Attach)
+	serve(h, api, contract.DetachTenant, h.Projects.Detach)
 	route(h, api, "take-down-project", "PUT", project+"/takedown", 200,
 		"Take a project down (operators)", h.takeDownProject)
 	route(h, api, "lift-takedown", "DELETE", project+"/takedown", 200,
 		"Lift a takedown (operators)", h.liftTakedown)
 }
 
-// domainRoutes adds the host names of environments.
+// domainRoutes adds the custom domains of projects.
 func (h *Handler) domainRoutes(api huma.API) {
-	const (
-		domains = "/api/v1/projects/{project}/domains"
-		domain  = domains + "/{domain}"
-	)
-	route(h, api, "list-domains", "GET", domains, 200, "List a project's host names", h.listDomains)
-	route(h, api, "create-domain", "POST", domains, 201, "Add a host name to an environment", h.createDomain)
-	route(h, api, "get-domain", "GET", domain, 200, "Get a host name", h.getDomain)
-	route(h, api, "update-domain", "PATCH", domain, 200,
-		"Lead a host name to another environment", h.updateDomain)
-	route(h, api, "verify-domain", "POST", domain+"/verify", 200, "Verify a host name by its TXT record",
-		h.verifyDomain)
-	route(h, api, "delete-domain", "DELETE", domain, 204, "Remove a host name", h.deleteDomain)
-	route(h, api, "approve-domain", "PUT", domain+"/approval", 200,
-		"Verify a host name without a TXT record (operators)", h.approveDomain)
-	route(h, api, "disapprove-domain", "DELETE", domain+"/approval", 200,
-		"End the verification of a host name (operators)", h.disapproveDomain)
+	serveList(h, api, contract.ListDomains, h.Domains.List)
+	serve(h, api, contract.CreateDomain, h.Domains.Create)
+	serve(h, api, contract.GetDomain, h.Domains.Get)
+	serve(h, api, contract.UpdateDomain, h.Domains.Update)
+	serve(h, api, contract.VerifyDomain, h.Domains.Verify)
+	serve(h, api, contract.DeleteDomain, h.Domains.Delete)
+	serve(h, api, contract.ApproveDomain, h.Domains.Approve)
+	serve(h, api, contract.DisapproveDomain, h.Domains.Disapprove)
 }
 
 // keyRoutes adds API keys, usage and the live request log.

@@ -21,6 +21,7 @@ var schemasOf = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
 	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),
 	reflect.TypeFor[contract.Optional[time.Time]]():       reflect.TypeFor[nullable[time.Time]](),
+	reflect.TypeFor[contract.Optional[string]]():          reflect.TypeFor[nullable[string]](),
 }
 
 // rule decides on an operation and carries it out.

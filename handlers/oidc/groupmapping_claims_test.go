@@ -15,7 +15,6 @@ import (
 	"postern/service/access"
 	"postern/service/audit"
 	"postern/service/login"
-	"postern/service/projects"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
@@ -203,7 +202,9 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 func newTenant(t *testing.T, s *app) string {
 	t.Helper()
 	name := "other-" + strings.ToLower(rand.Text()[:8])
-	tenant, err := s.server.Projects.CreateTenant(t.Context(), s.owner, projects.TenantInput{Name: name})
+	tenant, err := s.server.Projects.CreateTenant(t.Context(), s.owner, contract.TenantCreation{
+		Body: contract.NewTenant{Name: name},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -117,7 +118,7 @@ func (h *Handler) appClientCreate(
 		m.Tenants = append(m.Tenants, ui.Option{
 			Value:  t.ID,
 			Title:  t.DisplayName,
-			Chosen: t.ID == form.tenant || (form.tenant == "" && t.Project == p.ID),
+			Chosen: t.ID == form.tenant || (form.tenant == "" && textOf(t.Project) == p.ID),
 		})
 	}
 	m.Error = wrong.rest()
@@ -162,7 +163,7 @@ func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
 // serves returns a not-found error unless the project serves the tenant: the page of one
 // project must not lead to objects of another.
 func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, tenant)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: tenant})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"postern/handlers/web"
@@ -43,7 +44,7 @@ func deviceFacts(v *visit, found tokens.Waiting) []ui.Fact {
 		{Label: "Address", Value: found.RemoteAddr, Mono: true},
 		{Label: "Asked", Value: moment(found.AskedAt)},
 		{Label: "As", Value: v.account.Email},
-		{Label: "Scopes", Value: scopeNames(found.Scopes)},
+		{Label: "Scopes", Value: strings.Join(found.Scopes, ", ")},
 		{Label: "For", Value: fmt.Sprintf("%d days, or until you revoke it", days)},
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/domains"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -30,7 +30,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 
 	now := models.Now()
 	seen := row.UpdatedAt
-	row.VerifiedAt, row.Proof = &now, domains.ProofOperator
+	row.VerifiedAt, row.Proof = &now, contract.ProofOperator
 	write(t, db, func(tx *models.Tx) error {
 		_, err := tx.UpdateDomain(row, seen)
 		return err

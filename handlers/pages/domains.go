@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/domains"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -15,16 +15,18 @@ import (
 
 func domainsPath(p rules.Project) string { return projectPath(p.Name) + "/domains" }
 
-func domainPath(p rules.Project, d domains.Domain) string { return domainsPath(p) + "/" + d.ID }
+func domainPath(p rules.Project, d contract.Domain) string { return domainsPath(p) + "/" + d.ID }
 
-func domainsCrumb(p rules.Project) ui.Crumb { return ui.Crumb{Text: "Host names", URL: domainsPath(p)} }
-
-func (h *Handler) showDomains(v *visit) (web.Answer, error) {
-	return h.domainsWith(v, domains.Input{}, &formErrors{})
+func domainsCrumb(p rules.Project) ui.Crumb {
+	return ui.Crumb{Text: "Custom domains", URL: domainsPath(p)}
 }
 
-// domainsWith shows a project's host names, with the form as typed.
-func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) showDomains(v *visit) (web.Answer, error) {
+	return h.domainsWith(v, contract.NewDomain{}, &formErrors{})
+}
+
+// domainsWith shows a project's custom domains, with the form as typed.
+func (h *Handler) domainsWith(v *visit, typed contract.NewDomain, wrong *formErrors) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
@@ -32,22 +34,26 @@ func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) 
 	v.selectTeam(p.Team)
 	list := &listing{
 		path:   domainsPath(p),
-		one:    "host name",
+		one:    "domain",
 		search: "Host name",
 		orders: []listOrder{{by: "host"}},
 		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
-			{Value: string(domains.Verified), Title: "Verified"},
-			{Value: string(domains.Pending), Title: "Pending"},
-			{Value: string(domains.Missing), Title: "Record missing"},
+			{Value: contract.DomainVerified, Title: "Verified"},
+			{Value: contract.DomainPending, Title: "Pending"},
+			{Value: contract.DomainMissing, Title: "Record missing"},
 		}}},
 	}
 	list.read(v)
-	found, err := h.Domains.List(v.ctx(), v.who, p.ID, domains.State(list.get("state")), list.page())
+	found, err := h.Domains.List(v.ctx(), v.who, contract.DomainList{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: list.asked(),
+		State: list.get("state"), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Domains{
-		Page: v.shell("Host names", domainsPath(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Host names"}),
+		Page: v.shell("Custom domains", domainsPath(p), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Custom domains"}),
 		Head: v.headOf(p),
 		List: listView(list, found),
 	}
@@ -68,19 +74,36 @@ func (h *Handler) domainsWith(v *visit, typed domains.Input, wrong *formErrors) 
 		}
 		m.Add.Error = wrong.rest()
 	} else {
-		m.Note = "You are a viewer of this team. Members and owners can add host names."
+		m.Note = "You are a viewer of this team. Members and owners can add domains."
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
 }
 
-func domainBadge(d domains.Domain) ui.Badge {
+func domainBadge(d contract.Domain) ui.Badge {
 	switch d.State {
-	case domains.Verified:
+	case contract.DomainVerified:
 		return ui.Badge{Tone: ui.Good, Text: "verified"}
-	case domains.Missing:
+	case contract.DomainMissing:
 		return ui.Badge{Tone: ui.Warn, Text: "record missing"}
 	}
 	return ui.Badge{Text: "pending"}
+}
+
+// domainIn is the domain in the page's address.
+func domainIn(v *visit) contract.DomainPath {
+	return contract.DomainOf(v.param("project"), v.param("domain"))
+}
+
+// environmentID is the id of the environment that a domain leads to.
+func environmentID(p rules.Project, d contract.Domain) string {
+	for _, v := range p.Versions {
+		for _, e := range v.Environments {
+			if v.Name == d.Version && e.Name == d.Environment {
+				return e.ID
+			}
+		}
+	}
+	return ""
 }
 
 // environmentOptions lists the environments of all versions, by their ids.
@@ -95,15 +118,16 @@ func environmentOptions(p rules.Project, chosen string) []ui.Option {
 }
 
 func (h *Handler) addDomain(v *visit) (web.Answer, error) {
-	in := domains.Input{Host: strings.TrimSpace(v.posted("host")), Environment: v.posted("environment")}
-	d, err := h.Domains.Add(v.ctx(), v.who, v.param("project"), in)
+	in := contract.DomainCreation{ProjectPath: contract.ProjectPath{Project: v.param("project")}}
+	v.fill(&in.Body, "host", "environment")
+	d, err := h.Domains.Create(v.ctx(), v.who, in)
 	if wrong, ok := formErrorsIn(err); ok {
-		return h.domainsWith(v, in, wrong)
+		return h.domainsWith(v, in.Body, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("domain_added", projectPath(d.Project)+"/domains/"+d.ID, d.Host)
+	return v.done("domain_added", projectPath(v.param("project"))+"/domains/"+d.ID, d.Host)
 }
 
 func (h *Handler) showDomain(v *visit) (web.Answer, error) { return h.domainWith(v, &formErrors{}) }
@@ -114,19 +138,19 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	d, err := h.Domains.Get(v.ctx(), v.who, p.ID, v.param("domain"))
+	d, err := h.Domains.Get(v.ctx(), v.who, domainIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	path := domainPath(p, d)
+	path, environment := domainPath(p, d), environmentID(p, d)
 	m := projects.Domain{
 		Page:        v.shell(d.Host, path, projectsCrumb(), projectCrumb(p), domainsCrumb(p), ui.Crumb{Text: d.Host}),
 		Host:        d.Host,
 		State:       domainBadge(d),
 		RecordName:  d.Record.Name,
 		RecordValue: d.Record.Value,
-		Problem:     d.Problem,
+		Problem:     textOf(d.Problem),
 		BackURL:     domainsPath(p),
 		Facts: []ui.Fact{
 			{Label: "Leads to", Value: d.Version + "/" + d.Environment, Mono: true},
@@ -145,21 +169,21 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 			VerifyText:   "Verify",
 			MoveAction:   path,
 			Revision:     d.ETag,
-			Environments: environmentOptions(p, d.EnvironmentID),
+			Environments: environmentOptions(p, environment),
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
 				Action: path + "/remove",
 				Verb:   "Remove",
-				Kind:   "host name",
+				Kind:   "domain",
 				Name:   d.Host,
-				Impact: append(h.callersOf(v, p, d.EnvironmentID, ""),
+				Impact: append(h.callersOf(v, p, environment, ""),
 					"Calls to this host name are answered 404 from now on. The environment's own address works as "+
 						"before."),
 				Undo:  "You can add it again, and prove again that it is yours.",
 				Error: wrong.take("/confirm"),
 			},
 		}
-		if d.State != domains.Pending {
+		if d.State != contract.DomainPending {
 			m.Manage.VerifyText = "Check again"
 		}
 		m.Manage.Error = wrong.rest()
@@ -167,40 +191,40 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DomainPage(m)}, nil
 }
 
-func verifiedText(d domains.Domain) string {
+func verifiedText(d contract.Domain) string {
 	switch {
 	case d.VerifiedAt == nil:
 		return "not yet"
-	case d.Proof == domains.ProofOperator:
+	case textOf(d.Proof) == contract.ProofOperator:
 		return "by an operator, " + moment(*d.VerifiedAt)
 	}
 	return "by its TXT record, " + moment(*d.VerifiedAt)
 }
 
-func certificateText(c domains.Certificate) string {
+func certificateText(c contract.DomainCertificate) string {
 	from := "from the operator's files"
-	if c.Source == domains.SourceACME {
+	if textOf(c.Source) == contract.CertificateFromACME {
 		from = "by ACME"
 	}
 	switch c.State {
-	case domains.ValidCertificate:
+	case contract.ValidCertificate:
 		return from + ", valid until " + moment(*c.EndsAt)
-	case domains.ExpiredCertificate:
+	case contract.ExpiredCertificate:
 		return from + ", expired " + moment(*c.EndsAt)
-	case domains.OrderedCertificate:
+	case contract.OrderedCertificate:
 		return "being obtained by ACME"
-	case domains.FailedCertificate:
+	case contract.FailedCertificate:
 		return "none: the last attempt failed"
 	}
 	return "none of its own"
 }
 
 // certificateProblem says why a certificate could not be obtained or renewed, "" if it could.
-func certificateProblem(c domains.Certificate) string {
-	if c.Problem == "" {
+func certificateProblem(c contract.DomainCertificate) string {
+	if c.Problem == nil {
 		return ""
 	}
-	text := "The last attempt to obtain the certificate failed: " + strings.TrimRight(c.Problem, ".") + "."
+	text := "The last attempt to obtain the certificate failed: " + strings.TrimRight(*c.Problem, ".") + "."
 	if c.RetryAt != nil {
 		text += " It is tried again " + moment(*c.RetryAt) + "."
 	}
@@ -225,15 +249,14 @@ func (h *Handler) domainChanged(v *visit, err error, flash, host string) (web.An
 }
 
 func (h *Handler) verifyDomain(v *visit) (web.Answer, error) {
-	d, err := h.Domains.Verify(v.ctx(), v.who, v.param("project"), v.param("domain"))
+	d, err := h.Domains.Verify(v.ctx(), v.who, domainIn(v))
 	return h.domainChanged(v, err, "domain_verified", d.Host)
 }
 
 func (h *Handler) moveDomain(v *visit) (web.Answer, error) {
-	d, err := h.Domains.Move(v.ctx(), v.who, v.param("project"), v.param("domain"), domains.Move{
-		IfMatch:     v.posted("revision"),
-		Environment: v.posted("environment"),
-	})
+	in := contract.DomainUpdate{DomainPath: domainIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "environment")
+	d, err := h.Domains.Update(v.ctx(), v.who, in)
 	return h.domainChanged(v, err, "domain_moved", d.Host)
 }
 
@@ -245,12 +268,12 @@ func (h *Handler) removeDomain(v *visit) (web.Answer, error) {
 	if err = v.allowed(p, access.DomainChange); err != nil {
 		return web.Answer{}, err
 	}
-	d, err := h.Domains.Get(v.ctx(), v.who, p.ID, v.param("domain"))
+	d, err := h.Domains.Get(v.ctx(), v.who, domainIn(v))
 	if err == nil {
 		err = v.confirmed("Tick the box to remove the host name.")
 	}
 	if err == nil {
-		err = h.Domains.Remove(v.ctx(), v.who, p.ID, d.ID)
+		_, err = h.Domains.Delete(v.ctx(), v.who, domainIn(v))
 	}
 	if err != nil {
 		return h.domainChanged(v, err, "", "")

@@ -10,6 +10,11 @@ import (
 	"postern/core/contract"
 )
 
+// condition makes a change only if the object is still the one that the form shows.
+func (v *visit) condition() contract.Condition {
+	return contract.Condition{IfMatch: v.posted("revision")}
+}
+
 // fill sets members of the body of a request, by their JSON names, to what the form has under these names. A
 // member that the page doesn't name stays as it is, whatever is sent. Space around a text is left out.
 func (v *visit) fill(body any, members ...string) {
@@ -30,6 +35,11 @@ func (v *visit) fill(body any, members ...string) {
 		switch value := member.Addr().Interface().(type) {
 		case *string:
 			*value = strings.TrimSpace(v.posted(name))
+		case *contract.Optional[string]: // an empty text is null
+			*value = contract.Null[string]()
+			if text := strings.TrimSpace(v.posted(name)); text != "" {
+				*value = contract.Sent(text)
+			}
 		case *bool:
 			*value = v.posted(name) == "true"
 		case *int:

@@ -32,7 +32,7 @@ var formFields = map[string]string{
 	"/teams/:team/rename":                "name",
 	"/teams/:team/members/:account/role": "role",
 	"/teams/:team/invitations":           "email role",
-	"/settings/tokens":                   "expires_on name scopes",
+	"/settings/tokens":                   "expires_at name scopes",
 	webhooksPath:                         "description events team url",
 	webhooksPath + "/:webhook":           "description events url",
 	webhooksPath + "/:webhook/switch":    "enabled",

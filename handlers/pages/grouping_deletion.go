@@ -1,10 +1,9 @@
 package pages
 
 import (
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
-	rules "postern/service/projects"
 	"postern/views/products"
 	"postern/views/tenants"
 	"postern/views/ui"
@@ -21,23 +20,30 @@ func keysFact(all, active int64) ui.Fact {
 }
 
 // tenantPage is a tenant's settings page with the form that deletes it.
-func (h *Handler) tenantPage(v *visit, ref string) (tenants.Settings, error) {
-	d, err := h.Projects.TenantDeletion(v.ctx(), v.who, ref)
+func (h *Handler) tenantPage(v *visit) (tenants.Settings, error) {
+	t, err := h.tenantOf(v)
 	if err != nil {
 		return tenants.Settings{}, err
 	}
-	t, c := d.Tenant, d.Contents
-	m := v.tenantModel(t)
+	d, err := h.Projects.TenantDeletion(v.ctx(), v.who, t.Path())
+	if err != nil {
+		return tenants.Settings{}, err
+	}
+	cors, err := h.Projects.TenantCORS(v.ctx(), v.who, contract.TenantPath{Tenant: t.ID})
+	if err != nil {
+		return tenants.Settings{}, err
+	}
+	m := v.tenantModel(t, cors)
 	action := tenantPath(t.ID) + "/delete"
 	switch {
-	case t.Project != "":
-	case d.InUse() && v.who.May(t.Team, access.TenantErase):
-		m.Delete = tenantErasure(action, t, c)
+	case t.Project != nil:
+	case d.InUse && v.who.May(t.Team, access.TenantErase):
+		m.Delete = tenantErasure(action, t, d)
 		callers, err := h.Projects.CallersOfTenant(v.ctx(), v.who, t.ID)
 		m.Delete.Impact = append(v.figure(callersText(callers), err),
 			"All of this goes along. Its keys and its users' sign-ins stop at once.",
 			countText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
-	case !d.InUse() && v.who.May(t.Team, access.TenantDelete):
+	case !d.InUse && v.who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: action,
@@ -51,7 +57,7 @@ func (h *Handler) tenantPage(v *visit, ref string) (tenants.Settings, error) {
 }
 
 // tenantErasure asks for the name of a tenant that is in use.
-func tenantErasure(action string, t rules.Tenant, c models.TenantContents) *ui.Confirmation {
+func tenantErasure(action string, t contract.Tenant, d contract.TenantDeletion) *ui.Confirmation {
 	return &ui.Confirmation{
 		ID:     "erase-confirm",
 		Action: action,
@@ -60,13 +66,13 @@ func tenantErasure(action string, t rules.Tenant, c models.TenantContents) *ui.C
 		Name:   t.DisplayName,
 		Type:   t.Name,
 		Facts: []ui.Fact{
-			countFact("Users", c.Users),
-			countFact("Groups", c.Groups),
-			countFact("Approvals", c.Approvals),
-			countFact("App clients", c.AppClients),
-			countFact("Providers", c.Providers),
-			countFact("Sessions", c.Sessions),
-			keysFact(c.Keys, c.ActiveKeys),
+			countFact("Users", d.Users),
+			countFact("Groups", d.Groups),
+			countFact("Approvals", d.Approvals),
+			countFact("App clients", d.AppClients),
+			countFact("Providers", d.Providers),
+			countFact("Sessions", d.Sessions),
+			keysFact(d.Keys, d.ActiveKeys),
 		},
 	}
 }
@@ -78,7 +84,7 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
 	}
 	if err == nil {
-		err = h.Projects.DeleteTenant(v.ctx(), v.who, t.ID, typed)
+		_, err = h.Projects.DeleteTenant(v.ctx(), v.who, contract.TenantRemoval{TenantPath: t.Path(), Confirm: typed})
 	}
 	if err == nil {
 		return v.done("tenant_gone", tenantsPath, t.DisplayName)
@@ -89,12 +95,15 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 }
 
 // productPage is a product's page with the form that deletes it.
-func (h *Handler) productPage(v *visit, ref string) (products.Product, error) {
-	d, err := h.Projects.ProductDeletion(v.ctx(), v.who, ref)
+func (h *Handler) productPage(v *visit) (products.Product, error) {
+	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
 	if err != nil {
 		return products.Product{}, err
 	}
-	p := d.Product
+	d, err := h.Projects.ProductDeletion(v.ctx(), v.who, p.Path())
+	if err != nil {
+		return products.Product{}, err
+	}
 	m := v.productModel(p)
 	action := productPath(p.ID) + "/delete"
 	if !v.who.May(p.Team, access.ProductDelete) {
@@ -120,12 +129,14 @@ func (h *Handler) productPage(v *visit, ref string) (products.Product, error) {
 
 func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
 	typed := v.posted("typed_name")
-	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
 	if err == nil && typed == "" {
 		err = v.confirmed("Tick the box, or type the product's name, to delete the product.")
 	}
 	if err == nil {
-		err = h.Projects.DeleteProduct(v.ctx(), v.who, p.ID, typed)
+		_, err = h.Projects.DeleteProduct(v.ctx(), v.who, contract.ProductRemoval{
+			ProductPath: p.Path(), Confirm: typed,
+		})
 	}
 	if err == nil {
 		return v.done("product_gone", productsPath, p.DisplayName)

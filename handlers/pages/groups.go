@@ -14,7 +14,6 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
@@ -94,12 +93,12 @@ func (h *Handler) createGroup(v *visit) (web.Answer, error) {
 func groupIn(v *visit) contract.GroupPath { return contract.GroupPath{Group: v.param("group")} }
 
 // groupOf finds the group in the address and its tenant.
-func (h *Handler) groupOf(v *visit) (contract.Group, rules.Tenant, error) {
+func (h *Handler) groupOf(v *visit) (contract.Group, contract.Tenant, error) {
 	g, err := h.Directory.Group(v.ctx(), v.who, groupIn(v))
 	if err != nil {
-		return g, rules.Tenant{}, err
+		return g, contract.Tenant{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, g.Tenant)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: g.Tenant})
 	return g, t, err
 }
 
@@ -113,7 +112,7 @@ func (h *Handler) showGroup(v *visit) (web.Answer, error) {
 
 // groupWith shows a group's page with what mark adds to it.
 func (h *Handler) groupWith(
-	v *visit, g contract.Group, t rules.Tenant, mark func(*tenants.Group), status int,
+	v *visit, g contract.Group, t contract.Tenant, mark func(*tenants.Group), status int,
 ) (web.Answer, error) {
 	path := groupPath(g.ID)
 	list := &listing{

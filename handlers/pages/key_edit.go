@@ -142,6 +142,14 @@ func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answ
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
+// textOf returns the text that a member may have, "" for null.
+func textOf(member *string) string {
+	if member == nil {
+		return ""
+	}
+	return *member
+}
+
 func textOrNone(text string) string {
 	if text == "" {
 		return "none"

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/login"
@@ -74,7 +75,7 @@ func (h *Handler) testLoginModel(v *visit) (projects.TestLogin, error) {
 	if err != nil {
 		return projects.TestLogin{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, c.Tenant)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: c.Tenant})
 	if err != nil {
 		return projects.TestLogin{}, err
 	}

@@ -3,12 +3,11 @@ package pages
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	rules "postern/service/projects"
 	"postern/views/products"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -18,15 +17,20 @@ const productsPath = "/products"
 
 func productPath(id string) string { return productsPath + "/" + url.PathEscape(id) }
 
+// productIn is the product in the page's address.
+func productIn(v *visit) contract.ProductPath {
+	return contract.ProductPath{Product: v.param("product")}
+}
+
 func (h *Handler) showProducts(v *visit) (web.Answer, error) {
-	return h.productListWith(v, rules.ProductInput{}, &formErrors{})
+	return h.productListWith(v, contract.NewProduct{}, &formErrors{})
 }
 
 // productListWith is the chosen team's list with the form as it was typed.
-func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) productListWith(v *visit, typed contract.NewProduct, wrong *formErrors) (web.Answer, error) {
 	v.selectTeam(typed.Team)
 	list := groupingList(productsPath, "product").read(v)
-	found, err := h.Projects.Products(v.ctx(), v.who, v.who.HomeTeam, list.page())
+	found, err := h.Projects.Products(v.ctx(), v.who, list.ofTeam(v.who.HomeTeam))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -57,12 +61,9 @@ func (h *Handler) productListWith(v *visit, typed rules.ProductInput, wrong *for
 }
 
 func (h *Handler) createProduct(v *visit) (web.Answer, error) {
-	typed := rules.ProductInput{
-		Team:        v.posted("team"),
-		Name:        strings.TrimSpace(v.posted("name")),
-		DisplayName: strings.TrimSpace(v.posted("display_name")),
-	}
-	made, err := h.Projects.CreateProduct(v.ctx(), v.who, typed)
+	var typed contract.NewProduct
+	v.fill(&typed, "team", "name", "display_name")
+	made, err := h.Projects.CreateProduct(v.ctx(), v.who, contract.ProductCreation{Body: typed})
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.productListWith(v, typed, wrong)
 	}
@@ -73,7 +74,7 @@ func (h *Handler) createProduct(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) showProduct(v *visit) (web.Answer, error) {
-	m, err := h.productPage(v, v.param("product"))
+	m, err := h.productPage(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -83,7 +84,7 @@ func (h *Handler) showProduct(v *visit) (web.Answer, error) {
 func productsCrumb() ui.Crumb { return ui.Crumb{Text: "Products", URL: productsPath} }
 
 // productModel is a product's page.
-func (v *visit) productModel(p rules.Product) products.Product {
+func (v *visit) productModel(p contract.Product) products.Product {
 	v.selectTeam(p.Team)
 	path := productPath(p.ID)
 	m := products.Product{
@@ -104,17 +105,19 @@ func (v *visit) productModel(p rules.Product) products.Product {
 }
 
 func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
-	revision, name := v.posted("revision"), v.posted("display_name")
-	p, err := h.Projects.UpdateProduct(v.ctx(), v.who, v.param("product"), revision, name)
+	in := contract.ProductUpdate{ProductPath: productIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "display_name")
+	p, err := h.Projects.UpdateProduct(v.ctx(), v.who, in)
 	if err == nil {
 		return v.done("settings", productPath(p.ID), p.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return h.productConflict(v, name)
+		return h.productConflict(v, *in.Body.DisplayName)
 	}
 	return h.refusedProduct(v, err, access.ProductUpdate, func(m *products.Product, wrong *formErrors) {
 		if m.Rename != nil {
-			m.Rename.Revision, m.Rename.DisplayName = revision, wrong.value("/display_name", name)
+			m.Rename.Revision = in.IfMatch
+			m.Rename.DisplayName = wrong.value("/display_name", *in.Body.DisplayName)
 			m.Rename.Error = wrong.rest()
 		}
 	})
@@ -129,14 +132,14 @@ func (h *Handler) refusedProduct(
 	if !ok {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
 	if err == nil {
 		err = access.Check(v.who, p.Team, action)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m, err := h.productPage(v, p.ID)
+	m, err := h.productPage(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -146,7 +149,7 @@ func (h *Handler) refusedProduct(
 
 // productConflict shows what was saved meanwhile beside what was typed.
 func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
-	p, err := h.Projects.Product(v.ctx(), v.who, v.param("product"))
+	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -3,6 +3,7 @@ package pages
 import (
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	rules "postern/service/projects"
@@ -28,9 +29,11 @@ func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, e
 }
 
 // productsOf lists all products of one team.
-func (h *Handler) productsOf(v *visit, team string) ([]rules.Product, error) {
-	return models.AllPages(func(page models.Page) (models.List[rules.Product], error) {
-		return h.Projects.Products(v.ctx(), v.who, team, page)
+func (h *Handler) productsOf(v *visit, team string) ([]contract.Product, error) {
+	return models.AllPages(func(page models.Page) (models.List[contract.Product], error) {
+		return h.Projects.Products(v.ctx(), v.who, contract.TeamList{
+			Page: contract.Page{Cursor: page.Cursor, Limit: page.Limit}, Team: team,
+		})
 	})
 }
 
@@ -49,9 +52,8 @@ func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if form.fresh != "" {
-		if _, err = h.Projects.CreateProduct(v.ctx(), v.who, rules.ProductInput{
-			Team: p.Team,
-			Name: form.fresh,
+		if _, err = h.Projects.CreateProduct(v.ctx(), v.who, contract.ProductCreation{
+			Body: contract.NewProduct{Team: p.Team, Name: form.fresh},
 		}); err != nil {
 			return h.saved(v, err, "", "", form)
 		}

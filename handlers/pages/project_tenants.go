@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -15,11 +16,11 @@ import (
 func tenantsOf(p rules.Project) string { return projectPath(p.Name) + "/tenants" }
 
 func (h *Handler) showProjectTenants(v *visit) (web.Answer, error) {
-	return h.projectTenantsWith(v, rules.TenantInput{}, &formErrors{})
+	return h.projectTenantsWith(v, contract.NewTenant{}, &formErrors{})
 }
 
 // projectTenantsWith shows the tenants that a project serves, with the form as typed.
-func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) projectTenantsWith(v *visit, typed contract.NewTenant, wrong *formErrors) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
@@ -45,15 +46,15 @@ func (h *Handler) projectTenantsWith(v *visit, typed rules.TenantInput, wrong *f
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.TenantsPage(m)}, err
 }
 
-func projectTenantRow(p rules.Project, t rules.Tenant, mayChange bool) projects.TenantRow {
+func projectTenantRow(p rules.Project, t contract.Tenant, mayChange bool) projects.TenantRow {
 	others := slices.DeleteFunc(slices.Clone(t.Projects), func(name string) bool { return name == p.Name })
 	row := projects.TenantRow{
 		URL:           tenantPath(t.ID),
 		Name:          t.Name,
 		DisplayName:   t.DisplayName,
-		FallbackOwner: t.FallbackOwner,
+		FallbackOwner: textOf(t.FallbackOwner),
 		OtherProjects: projectLinks(others),
-		Own:           t.Project != "",
+		Own:           t.Project != nil,
 	}
 	if mayChange && !row.Own {
 		row.DetachURL = tenantsOf(p) + "/" + t.ID
@@ -70,7 +71,7 @@ func projectLinks(names []string) []ui.Link {
 }
 
 func (h *Handler) tenantAdd(
-	v *visit, p rules.Project, typed rules.TenantInput, wrong *formErrors,
+	v *visit, p rules.Project, typed contract.NewTenant, wrong *formErrors,
 ) (*projects.TenantAdd, error) {
 	m := &projects.TenantAdd{
 		Open:          wrong.status != 0,
@@ -90,14 +91,6 @@ func (h *Handler) tenantAdd(
 	return m, nil
 }
 
-func postedTenant(v *visit) rules.TenantInput {
-	return rules.TenantInput{
-		Name:          strings.TrimSpace(v.posted("name")),
-		DisplayName:   strings.TrimSpace(v.posted("display_name")),
-		FallbackOwner: strings.TrimSpace(v.posted("fallback_owner")),
-	}
-}
-
 // addProjectTenant attaches the selected tenant, or creates one first. If that cannot be
 // attached, the form offers it among the others.
 func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
@@ -105,10 +98,11 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	chosen, typed := v.posted("tenant"), postedTenant(v)
+	chosen := v.posted("tenant")
 	if chosen == "" {
-		typed.Team = p.Team
-		made, err := h.Projects.CreateTenant(v.ctx(), v.who, typed)
+		typed := contract.NewTenant{Team: p.Team}
+		v.fill(&typed, "name", "display_name", "fallback_owner")
+		made, err := h.Projects.CreateTenant(v.ctx(), v.who, contract.TenantCreation{Body: typed})
 		if wrong, ok := formErrorsIn(err); ok {
 			return h.projectTenantsWith(v, typed, wrong)
 		}
@@ -117,7 +111,7 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 		}
 		chosen = made.ID
 	}
-	t, err := h.Projects.Attach(v.ctx(), v.who, p.ID, chosen)
+	t, err := h.Projects.Attach(v.ctx(), v.who, contract.Attachment(p.ID, chosen))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -132,7 +126,7 @@ func (h *Handler) showDetach(v *visit) (web.Answer, error) {
 	return h.detachWith(v, p, t, &formErrors{})
 }
 
-func (h *Handler) detachWith(v *visit, p rules.Project, t rules.Tenant, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) detachWith(v *visit, p rules.Project, t contract.Tenant, wrong *formErrors) (web.Answer, error) {
 	v.selectTeam(p.Team)
 	path := tenantsOf(p) + "/" + t.ID
 	m := projects.Detach{
@@ -165,12 +159,12 @@ func (h *Handler) detachWith(v *visit, p rules.Project, t rules.Tenant, wrong *f
 }
 
 // servedTenant finds the tenant in the address and the project that serves it.
-func (h *Handler) servedTenant(v *visit) (rules.Project, rules.Tenant, error) {
+func (h *Handler) servedTenant(v *visit) (rules.Project, contract.Tenant, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
-		return p, rules.Tenant{}, err
+		return p, contract.Tenant{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	t, err := h.tenantOf(v)
 	if err == nil && !slices.Contains(t.Projects, p.Name) {
 		err = web.NotFound()
 	}
@@ -187,7 +181,7 @@ func (h *Handler) detachProjectTenant(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to detach the tenant.")
 	}
 	if err == nil {
-		err = h.Projects.Detach(v.ctx(), v.who, p.ID, t.ID)
+		_, err = h.Projects.Detach(v.ctx(), v.who, contract.Attachment(p.ID, t.ID))
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.detachWith(v, p, t, wrong)

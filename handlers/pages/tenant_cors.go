@@ -7,13 +7,12 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
 
-func tenantCORSSection(t rules.Tenant, mayChange bool) ui.CORS {
+func tenantCORSSection(t contract.Tenant, cors contract.SavedCORS, mayChange bool) ui.CORS {
 	m := ui.CORS{
 		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of " +
 			"those of the projects that serve it (CORS). Preflights carry no credentials: they are answered by what " +
@@ -23,7 +22,7 @@ func tenantCORSSection(t rules.Tenant, mayChange bool) ui.CORS {
 	if mayChange {
 		m.Action = tenantPath(t.ID) + "/cors"
 	}
-	corsFormOf(t.CORS).fill(&m, t.CORS.FromApps, &formErrors{})
+	corsFormOf(cors).fill(&m, cors.FromApps, &formErrors{})
 	return m
 }
 
@@ -50,7 +49,11 @@ func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error) {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	t, err := h.tenantOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	now, err := h.Projects.TenantCORS(v.ctx(), v.who, contract.TenantPath{Tenant: t.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -61,6 +64,6 @@ func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error
 		Action:  path + "/cors",
 		What:    "Cross-origin calls",
 	}
-	mine.compareWith(&m, t.CORS)
+	mine.compareWith(&m, now)
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"net/url"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
@@ -20,7 +20,7 @@ func tenantPath(id string) string { return tenantsPath + "/" + url.PathEscape(id
 func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath} }
 
 func (h *Handler) showTenants(v *visit) (web.Answer, error) {
-	return h.tenantListWith(v, rules.TenantInput{}, &formErrors{})
+	return h.tenantListWith(v, contract.NewTenant{}, &formErrors{})
 }
 
 // groupingList is a list of things that a team has, with a name and an age.
@@ -34,10 +34,10 @@ func groupingList(path, one string) *listing {
 }
 
 // tenantListWith is the chosen team's list with the form as it was typed.
-func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) tenantListWith(v *visit, typed contract.NewTenant, wrong *formErrors) (web.Answer, error) {
 	v.selectTeam(typed.Team)
 	list := groupingList(tenantsPath, "tenant").read(v)
-	found, err := h.Projects.Tenants(v.ctx(), v.who, v.who.HomeTeam, list.page())
+	found, err := h.Projects.Tenants(v.ctx(), v.who, list.ofTeam(v.who.HomeTeam))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -50,7 +50,7 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formE
 			URL:           tenantPath(t.ID),
 			Name:          t.Name,
 			DisplayName:   t.DisplayName,
-			FallbackOwner: t.FallbackOwner,
+			FallbackOwner: textOf(t.FallbackOwner),
 			Created:       day(t.CreatedAt),
 			Projects:      projectLinks(t.Projects),
 		})
@@ -70,9 +70,9 @@ func (h *Handler) tenantListWith(v *visit, typed rules.TenantInput, wrong *formE
 }
 
 func (h *Handler) createTenant(v *visit) (web.Answer, error) {
-	typed := postedTenant(v)
-	typed.Team = v.posted("team")
-	made, err := h.Projects.CreateTenant(v.ctx(), v.who, typed)
+	var typed contract.NewTenant
+	v.fill(&typed, "team", "name", "display_name", "fallback_owner")
+	made, err := h.Projects.CreateTenant(v.ctx(), v.who, contract.TenantCreation{Body: typed})
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.tenantListWith(v, typed, wrong)
 	}
@@ -82,11 +82,16 @@ func (h *Handler) createTenant(v *visit) (web.Answer, error) {
 	return v.done("tenant_made", tenantPath(made.ID), made.DisplayName)
 }
 
-// tenantForm holds the fields of a tenant's form, as typed.
-type tenantForm struct{ revision, displayName, fallbackOwner string }
+// ofTeam is the request for a team's products or tenants.
+func (l *listing) ofTeam(team string) contract.TeamList {
+	return contract.TeamList{Page: l.asked(), Sort: l.sorting(), Text: l.get("q"), Team: team}
+}
+
+// tenantIn is the tenant in the page's address.
+func tenantIn(v *visit) contract.TenantPath { return contract.TenantPath{Tenant: v.param("tenant")} }
 
 func (h *Handler) showTenant(v *visit) (web.Answer, error) {
-	m, err := h.tenantPage(v, v.param("tenant"))
+	m, err := h.tenantPage(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -95,10 +100,10 @@ func (h *Handler) showTenant(v *visit) (web.Answer, error) {
 
 // tenantShell is the shell of a tenant's page. The breadcrumbs of a project's own tenant
 // begin at the project.
-func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
+func (v *visit) tenantShell(t contract.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
 	v.selectTeam(t.Team)
 	way := []ui.Crumb{tenantsCrumb()}
-	if t.Project != "" && len(t.Projects) == 1 {
+	if t.Project != nil && len(t.Projects) == 1 {
 		name := t.Projects[0]
 		way = []ui.Crumb{
 			projectsCrumb(), {Text: name, URL: projectPath(name)},
@@ -109,7 +114,7 @@ func (v *visit) tenantShell(t rules.Tenant, title, here string, crumbs ...ui.Cru
 	return v.shell(title, here, append(way, crumbs...)...)
 }
 
-func tenantHead(t rules.Tenant, current string) tenants.Head {
+func tenantHead(t contract.Tenant, current string) tenants.Head {
 	path := tenantPath(t.ID)
 	m := tenants.Head{
 		Name:        t.Name,
@@ -128,7 +133,7 @@ func tenantHead(t rules.Tenant, current string) tenants.Head {
 }
 
 // tenantModel is a tenant's settings page.
-func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
+func (v *visit) tenantModel(t contract.Tenant, cors contract.SavedCORS) tenants.Settings {
 	path := tenantPath(t.ID)
 	m := tenants.Settings{
 		Page:     v.tenantShell(t, t.DisplayName, path),
@@ -141,8 +146,8 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 		},
 	}
 	mayChange := v.who.May(t.Team, access.TenantUpdate)
-	m.CORS = tenantCORSSection(t, mayChange)
-	if t.Project != "" {
+	m.CORS = tenantCORSSection(t, cors, mayChange)
+	if t.Project != nil {
 		m.Facts[1].Value = "its project alone, which keeps it as long as it exists"
 	}
 	if mayChange {
@@ -150,33 +155,27 @@ func (v *visit) tenantModel(t rules.Tenant) tenants.Settings {
 			Action:        path,
 			Revision:      t.ETag,
 			DisplayName:   ui.Value{Text: t.DisplayName},
-			FallbackOwner: ui.Value{Text: t.FallbackOwner},
+			FallbackOwner: ui.Value{Text: textOf(t.FallbackOwner)},
 		}
 	}
 	return m
 }
 
 func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
-	form := tenantForm{
-		revision:      v.posted("revision"),
-		displayName:   v.posted("display_name"),
-		fallbackOwner: v.posted("fallback_owner"),
-	}
-	t, err := h.Projects.UpdateTenant(v.ctx(), v.who, v.param("tenant"), form.revision, rules.TenantChange{
-		DisplayName:   &form.displayName,
-		FallbackOwner: &form.fallbackOwner,
-	})
+	in := contract.TenantUpdate{TenantPath: tenantIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "display_name", "fallback_owner")
+	t, err := h.Projects.UpdateTenant(v.ctx(), v.who, in)
 	if err == nil {
 		return v.done("tenant", tenantPath(t.ID), t.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return h.tenantConflict(v, form)
+		return h.tenantConflict(v, in.Body)
 	}
 	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *formErrors) {
 		if m.Change != nil {
-			m.Change.Revision = form.revision
-			m.Change.DisplayName = wrong.value("/display_name", form.displayName)
-			m.Change.FallbackOwner = wrong.value("/fallback_owner", form.fallbackOwner)
+			m.Change.Revision = in.IfMatch
+			m.Change.DisplayName = wrong.value("/display_name", *in.Body.DisplayName)
+			m.Change.FallbackOwner = wrong.value("/fallback_owner", in.Body.FallbackOwner.Or(""))
 			m.Change.Error = wrong.rest()
 		}
 	})
@@ -191,14 +190,14 @@ func (h *Handler) refusedTenant(
 	if !ok {
 		return web.Answer{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+	t, err := h.tenantOf(v)
 	if err == nil {
 		err = access.Check(v.who, t.Team, action)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m, err := h.tenantPage(v, t.ID)
+	m, err := h.tenantPage(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -207,25 +206,25 @@ func (h *Handler) refusedTenant(
 }
 
 // tenantConflict shows what was saved meanwhile beside what was typed.
-func (h *Handler) tenantConflict(v *visit, mine tenantForm) (web.Answer, error) {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+func (h *Handler) tenantConflict(v *visit, mine contract.TenantChange) (web.Answer, error) {
+	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path := tenantPath(t.ID)
+	path, name, owner := tenantPath(t.ID), *mine.DisplayName, mine.FallbackOwner.Or("")
 	m := projects.Conflict{
 		Page:    v.tenantShell(t, "Changed meanwhile", path),
 		BackURL: path,
 		Action:  path,
 		What:    "The tenant " + t.Name,
 		Rows: []projects.Difference{
-			{Label: "Display name", Theirs: t.DisplayName, Yours: mine.displayName},
-			{Label: "Fallback owner", Theirs: textOrNone(t.FallbackOwner), Yours: textOrNone(mine.fallbackOwner)},
+			{Label: "Display name", Theirs: t.DisplayName, Yours: name},
+			{Label: "Fallback owner", Theirs: textOrNone(textOf(t.FallbackOwner)), Yours: textOrNone(owner)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: t.ETag},
-			{Name: "display_name", Value: mine.displayName},
-			{Name: "fallback_owner", Value: mine.fallbackOwner},
+			{Name: "display_name", Value: name},
+			{Name: "fallback_owner", Value: owner},
 		},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil

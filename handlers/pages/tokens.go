@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
-	rules "postern/service/tokens"
 	"postern/views/tokens"
 	"postern/views/ui"
 )
@@ -40,7 +40,10 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 		search: "Name",
 		orders: []listOrder{{by: "created", desc: true}, {by: "name"}, {by: "expires"}, {by: "last_used", desc: true}},
 	}
-	found, err := h.Tokens.List(v.ctx(), v.who, list.read(v).page())
+	list.read(v)
+	found, err := h.Tokens.List(v.ctx(), v.who, contract.TokenList{
+		Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return tokens.List{}, err
 	}
@@ -54,7 +57,7 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 			Name:     t.Name,
 			Display:  "…" + t.Last4,
 			Kind:     tokenKind(t),
-			Scopes:   scopeNames(t.Scopes),
+			Scopes:   strings.Join(t.Scopes, ", "),
 			Created:  day(t.CreatedAt),
 			Expires:  dayOrNever(t.ExpiresAt),
 			LastUsed: momentOrNever(t.LastUsedAt),
@@ -66,26 +69,18 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 }
 
 // lastUse says when a token was used last, and from where.
-func lastUse(t rules.Token) string {
+func lastUse(t contract.Token) string {
 	if t.LastUsedFrom == "" {
 		return momentOrNever(t.LastUsedAt)
 	}
 	return momentOrNever(t.LastUsedAt) + " from " + t.LastUsedFrom
 }
 
-func tokenKind(t rules.Token) string {
-	if t.Kind == rules.CLI {
+func tokenKind(t contract.Token) string {
+	if t.Kind == contract.CLIToken {
 		return "command line"
 	}
 	return "dashboard"
-}
-
-func scopeNames(scopes []access.Scope) string {
-	var names []string
-	for _, scope := range scopes {
-		names = append(names, string(scope))
-	}
-	return strings.Join(names, ", ")
 }
 
 func scopeOptions(chosen []string) []ui.Option {
@@ -102,14 +97,15 @@ func scopeOptions(chosen []string) []ui.Option {
 }
 
 func (h *Handler) createToken(v *visit) (web.Answer, error) {
-	in := rules.New{Name: v.posted("name"), Scopes: v.c.Request.PostForm["scopes"]}
+	var in contract.NewToken
+	v.fill(&in, "name", "scopes")
 	var err error
-	var minted rules.Minted
-	if in.ExpiresAt, err = endOfDay(v.posted("expires_on")); err == nil {
-		minted, err = h.Tokens.Create(v.ctx(), v.who, in)
+	var made contract.TokenWithSecret
+	if in.ExpiresAt, err = endOfDay(v.posted("expires_at")); err == nil {
+		made, err = h.Tokens.Create(v.ctx(), v.who, contract.TokenCreation{Body: in})
 	}
 	if err == nil {
-		return h.disclose(v, tokenSecretPath(minted.ID), disclosed{Secret: minted.Plaintext})
+		return h.disclose(v, tokenSecretPath(made.ID), disclosed{Secret: made.Secret.Reveal()})
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -124,7 +120,7 @@ func (h *Handler) createToken(v *visit) (web.Answer, error) {
 		Name:        wrong.value("/name", in.Name),
 		Scopes:      scopeOptions(in.Scopes),
 		ScopesError: wrong.take("/scopes"),
-		Expires:     wrong.value("/expires_at", v.posted("expires_on")),
+		Expires:     wrong.value("/expires_at", v.posted("expires_at")),
 	}
 	m.Create.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: tokens.ListPage(m)}, nil
@@ -134,7 +130,7 @@ func tokenSecretPath(id string) string { return tokenPath(id) + "/secret" }
 
 // showNewToken shows a new token, the first time with its secret.
 func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
-	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	token, err := h.Tokens.Get(v.ctx(), v.who, tokenIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -151,7 +147,7 @@ func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 		Heading: "Token created",
 		Facts: []ui.Fact{
 			{Label: "Name", Value: token.Name},
-			{Label: "Scopes", Value: scopeNames(token.Scopes)},
+			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
 			{Label: "Expires", Value: momentOrNever(token.ExpiresAt)},
 		},
 	}
@@ -165,13 +161,16 @@ func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 
 func tokenPath(id string) string { return tokensPath + "/" + url.PathEscape(id) }
 
+// tokenIn is the token in the page's address.
+func tokenIn(v *visit) contract.TokenPath { return contract.TokenPath{Token: v.param("token")} }
+
 func (h *Handler) showRevokeToken(v *visit) (web.Answer, error) {
 	return h.revokeTokenWith(v, &formErrors{})
 }
 
 // revokeTokenWith asks before a token is revoked.
 func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, error) {
-	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	token, err := h.Tokens.Get(v.ctx(), v.who, tokenIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -185,7 +184,7 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 		Facts: []ui.Fact{
 			{Label: "Token", Value: "…" + token.Last4, Mono: true},
 			{Label: "Made by", Value: tokenKind(token)},
-			{Label: "Scopes", Value: scopeNames(token.Scopes)},
+			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
 			{Label: "Created", Value: moment(token.CreatedAt)},
 			{Label: "Last used", Value: lastUse(token)},
 		},
@@ -204,12 +203,12 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 }
 
 func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
-	token, err := h.Tokens.Find(v.ctx(), v.who, v.param("token"))
+	token, err := h.Tokens.Get(v.ctx(), v.who, tokenIn(v))
 	if err == nil {
 		err = v.confirmed("Tick the box to revoke the token.")
 	}
 	if err == nil {
-		err = h.Tokens.Revoke(v.ctx(), v.who, token.ID)
+		_, err = h.Tokens.Revoke(v.ctx(), v.who, tokenIn(v))
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.revokeTokenWith(v, wrong)

@@ -230,7 +230,7 @@ func TestMakingATokenOnThePage(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
 	s.Get("/settings/tokens").Shows(200, "Access tokens").Says("section", "No tokens yet")
-	wrong := s.Post("/settings/tokens", "name", "", "expires_on", "2001-01-01").Shows(422, "Access tokens")
+	wrong := s.Post("/settings/tokens", "name", "", "expires_at", "2001-01-01").Shows(422, "Access tokens")
 	wrong.Says("#token-name-error", "Give a name").
 		Says("#scope-error", "Choose at least one").
 		Says("#token-expires-error", "past")

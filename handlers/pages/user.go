@@ -11,7 +11,6 @@ import (
 	"postern/platform/federation"
 	"postern/service/access"
 	"postern/service/directory"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
@@ -21,12 +20,12 @@ import (
 func userIn(v *visit) contract.UserPath { return contract.UserPath{User: v.param("user")} }
 
 // userOf finds the user in the address and their tenant.
-func (h *Handler) userOf(v *visit) (contract.User, rules.Tenant, error) {
+func (h *Handler) userOf(v *visit) (contract.User, contract.Tenant, error) {
 	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
 	if err != nil {
-		return u, rules.Tenant{}, err
+		return u, contract.Tenant{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, u.Tenant)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: u.Tenant})
 	return u, t, err
 }
 
@@ -56,7 +55,7 @@ func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *for
 
 // userWith shows a user's page with what mark adds to it.
 func (h *Handler) userWith(
-	v *visit, u contract.User, t rules.Tenant, mark func(*tenants.User), status int,
+	v *visit, u contract.User, t contract.Tenant, mark func(*tenants.User), status int,
 ) (web.Answer, error) {
 	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
-	rules "postern/service/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
@@ -22,8 +21,8 @@ func usersPath(tenant string) string { return tenantPath(tenant) + "/users" }
 func userPath(id string) string { return "/users/" + url.PathEscape(id) }
 
 // tenantOf finds the tenant in the address.
-func (h *Handler) tenantOf(v *visit) (rules.Tenant, error) {
-	return h.Projects.Tenant(v.ctx(), v.who, v.param("tenant"))
+func (h *Handler) tenantOf(v *visit) (contract.Tenant, error) {
+	return h.Projects.Tenant(v.ctx(), v.who, tenantIn(v))
 }
 
 func userBadge(state string) ui.Badge {
@@ -92,7 +91,7 @@ func userList(path string) *listing {
 	}
 }
 
-func (h *Handler) userRows(v *visit, t rules.Tenant, users []contract.User) ([]tenants.UserRow, error) {
+func (h *Handler) userRows(v *visit, t contract.Tenant, users []contract.User) ([]tenants.UserRow, error) {
 	var ids []string
 	for _, u := range users {
 		ids = append(ids, u.ID)

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle/scim"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/tokens"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -96,7 +96,9 @@ func TestSCIM_push(t *testing.T) {
 		c := newClient(t, controlplane.NewFixture(t, db), "shop")
 		listener := httptest.NewServer(c.Server.Handler())
 		t.Cleanup(listener.Close)
-		made, err := c.Server.Tokens.Create(t.Context(), c.Principal, tokens.New{Name: "t", Scopes: []string{"users"}})
+		made, err := c.Server.Tokens.Create(t.Context(), c.Principal, contract.TokenCreation{
+			Body: contract.NewToken{Name: "t", Scopes: []string{"users"}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +113,7 @@ func TestSCIM_push(t *testing.T) {
 			},
 		} {
 			before := c.AuditNumbers(t)
-			out := push(t, 1, leaving(), listener.URL+c.base, made.Plaintext)
+			out := push(t, 1, leaving(), listener.URL+c.base, made.Secret.Reveal())
 			for _, line := range want {
 				if !strings.Contains(out, line) {
 					t.Errorf("push %d does not say %q:\n%s", n+1, line, out)

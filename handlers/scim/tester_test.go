@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/tokens"
+	"postern/core/contract"
 	"postern/testkit/controlplane"
 	"postern/testkit/scimtester"
 	"postern/testkit/state"
@@ -40,12 +40,14 @@ func TestSCIM_tester(t *testing.T) {
 	listener.Config.Handler = c.Server.Handler()
 	listener.Start()
 	t.Cleanup(listener.Close)
-	made, err := c.Server.Tokens.Create(t.Context(), c.Principal, tokens.New{Name: "t", Scopes: []string{"users"}})
+	made, err := c.Server.Tokens.Create(t.Context(), c.Principal, contract.TokenCreation{
+		Body: contract.NewToken{Name: "t", Scopes: []string{"users"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	passed, skipped := 0, 0
-	for _, r := range scimtester.Run(t, listener.URL+c.base, made.Plaintext) {
+	for _, r := range scimtester.Run(t, listener.URL+c.base, made.Secret.Reveal()) {
 		switch {
 		case r.Status == "SUCCESS" || r.Status == "COMPLIANT" || r.Status == "ACCEPTABLE":
 			passed++

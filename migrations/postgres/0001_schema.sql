@@ -100,6 +100,7 @@ CREATE TABLE access_tokens (
     hash           BYTEA NOT NULL,
     last4          TEXT COLLATE "C" NOT NULL,
     created_at     TIMESTAMPTZ NOT NULL,
+    updated_at     TIMESTAMPTZ NOT NULL,
     expires_at     TIMESTAMPTZ NOT NULL,
     last_used_at   TIMESTAMPTZ,
     last_used_from TEXT COLLATE "C" NOT NULL DEFAULT '' -- address of the client, '' if not known

@@ -99,6 +99,7 @@ CREATE TABLE access_tokens (
     hash           BLOB NOT NULL,
     last4          TEXT NOT NULL,
     created_at     DATETIME NOT NULL,
+    updated_at     DATETIME NOT NULL,
     expires_at     DATETIME NOT NULL,
     last_used_at   DATETIME,
     last_used_from TEXT NOT NULL DEFAULT '' -- address of the client, '' if not known

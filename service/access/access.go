@@ -97,6 +97,7 @@ const (
 	// An account's own, whatever its roles.
 	TokenRead     Action = "token.read"
 	TokenCreate   Action = "token.create"
+	TokenUpdate   Action = "token.update"
 	TokenRevoke   Action = "token.revoke"
 	DeviceApprove Action = "device.approve"
 	DeviceDeny    Action = "device.deny"
@@ -185,6 +186,7 @@ func Personal() []Action {
 		AccountDelete,
 		TokenRead,
 		TokenCreate,
+		TokenUpdate,
 		TokenRevoke,
 		DeviceApprove,
 		DeviceDeny,

@@ -60,14 +60,14 @@ func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
 		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names,
 		// tenants; then what is the account's own: claim and teams, the account, tokens.
-		access.ScopeRead:   "ynnnnnnn ynn nnnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnn",
-		access.ScopeWrite:  "nyyyynny nnn nnnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnn",
-		access.ScopeKeys:   "nnnnnnnn nyy nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeExport: "nnnnnnnn nnn yyyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeUsers:  "nnnnnnnn nnn nnnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		access.ScopeAdmin:  "nnnnnyyn nnn nnnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyynn",
-		"":                 "nnnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
-		"stranger":         "nnnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnn",
+		access.ScopeRead:   "ynnnnnnn ynn nnnnn n y nn yn nn ynnynnnnn ynnn n ynnnn nnn nnnnn nnnnnn",
+		access.ScopeWrite:  "nyyyynny nnn nnnnn n n nn ny nn nnnnnnnnn nyyy y nyyyn ynn nnnnn nnnnnn",
+		access.ScopeKeys:   "nnnnnnnn nyy nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnnn",
+		access.ScopeExport: "nnnnnnnn nnn yyyyy n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnnn",
+		access.ScopeUsers:  "nnnnnnnn nnn nnnnn n n nn nn yy nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnnn",
+		access.ScopeAdmin:  "nnnnnyyn nnn nnnnn y n yy nn nn nyynyyyyy nnnn n nnnny nyy nnnny yyyynn",
+		"":                 "nnnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnnn",
+		"stranger":         "nnnnnnnn nnn nnnnn n n nn nn nn nnnnnnnnn nnnn n nnnnn nnn nnnnn nnnnnn",
 	}
 	for scope, groups := range golden {
 		want := strings.ReplaceAll(groups, " ", "")

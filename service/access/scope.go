@@ -77,6 +77,7 @@ var needed = map[Action]Scope{
 	AccountDelete:    ScopeAdmin, // with the password
 	TokenRead:        ScopeAdmin,
 	TokenCreate:      ScopeAdmin,
+	TokenUpdate:      ScopeAdmin,
 	TokenRevoke:      ScopeAdmin,
 }
 

@@ -5,83 +5,55 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
 
-// CertificateState is the state of a host name's certificate, as it is shown.
-type CertificateState string
-
-// The states.
-const (
-	// NoCertificate: none is for the name, so that the gateway presents its own to callers by TLS.
-	NoCertificate CertificateState = "none"
-	// OrderedCertificate: the ACME server has not issued the first one yet.
-	OrderedCertificate CertificateState = "ordered"
-	// ValidCertificate: callers get it.
-	ValidCertificate CertificateState = "valid"
-	// ExpiredCertificate: callers get it, and refuse it.
-	ExpiredCertificate CertificateState = "expired"
-	// FailedCertificate: there is none, since the last attempt to obtain it failed.
-	FailedCertificate CertificateState = "failed"
-)
-
-// The values of Certificate.Source.
-const (
-	SourceFiles = "files" // of the operator
-	SourceACME  = "acme"
-)
-
-// Certificate is the certificate of a verified host name.
-type Certificate struct {
-	State   CertificateState
-	Source  string // SourceFiles, SourceACME; "" for none
-	EndsAt  *time.Time
-	Problem string     // why the last attempt to obtain or renew it failed; "": it did not
-	RetryAt *time.Time // when it is tried again, after a failure
-}
-
 // certificateOf returns the state of a verified name's certificate. A file comes before ACME,
 // as it does in a handshake.
-func (s *Service) certificateOf(tx *models.Tx, row models.Domain) (Certificate, error) {
+func (s *Service) certificateOf(tx *models.Tx, row models.Domain) (contract.DomainCertificate, error) {
 	if row.VerifiedAt == nil {
-		return Certificate{State: NoCertificate}, nil
+		return contract.DomainCertificate{State: contract.NoCertificate}, nil
 	}
 	now := models.Now()
 	if s.InFiles != nil {
 		if ends, found := s.InFiles(row.Host); found {
-			return Certificate{State: validUntil(ends, now), Source: SourceFiles, EndsAt: &ends}, nil
+			out := contract.DomainCertificate{State: validUntil(ends, now), EndsAt: contract.UTC(&ends)}
+			out.Source = contract.OrNull(contract.CertificateFromFiles)
+			return out, nil
 		}
 	}
 	if !s.ACME {
-		return Certificate{State: NoCertificate}, nil
+		return contract.DomainCertificate{State: contract.NoCertificate}, nil
 	}
 	rows, err := tx.CertificatesOf([]string{row.Host})
 	if err != nil {
-		return Certificate{}, fmt.Errorf("domains: certificate of %s: %w", row.Host, err)
+		return contract.DomainCertificate{}, fmt.Errorf("domains: certificate of %s: %w", row.Host, err)
 	}
-	out := Certificate{State: OrderedCertificate, Source: SourceACME}
+	out := contract.DomainCertificate{State: contract.OrderedCertificate}
+	out.Source = contract.OrNull(contract.CertificateFromACME)
 	if len(rows) == 0 {
 		return out, nil
 	}
-	out.EndsAt, out.Problem = rows[0].EndsAt, rows[0].Problem
+	out.EndsAt, out.Problem = contract.UTC(rows[0].EndsAt), contract.OrNull(rows[0].Problem)
 	switch {
 	case out.EndsAt != nil:
 		out.State = validUntil(*out.EndsAt, now)
-	case out.Problem != "":
-		out.State = FailedCertificate
+	case out.Problem != nil:
+		out.State = contract.FailedCertificate
 	}
-	if out.Problem != "" {
-		out.RetryAt = &rows[0].DueAt
+	if out.Problem != nil {
+		out.RetryAt = contract.UTC(&rows[0].DueAt)
 	}
 	return out, nil
 }
 
-func validUntil(ends, now time.Time) CertificateState {
+func validUntil(ends, now time.Time) string {
 	if ends.After(now) {
-		return ValidCertificate
+		return contract.ValidCertificate
 	}
-	return ExpiredCertificate
+	return contract.ExpiredCertificate
 }
 
 // ReportCertificate writes the audit entry of an attempt to obtain the certificate of a host

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/domains"
 	"postern/testkit/state"
@@ -19,25 +20,28 @@ func TestCertificateOfAHostName(t *testing.T) {
 		acme    bool
 		file    *time.Time
 		row     *models.Certificate
-		want    domains.Certificate
+		want    contract.DomainCertificate
 	}{
-		"nothing is set up":   {want: domains.Certificate{State: domains.NoCertificate}},
-		"a name not yet ours": {pending: true, acme: true, want: domains.Certificate{State: domains.NoCertificate}},
-		"in a file": {acme: true, file: &soon, row: &problem, want: domains.Certificate{
-			State: domains.ValidCertificate, Source: domains.SourceFiles, EndsAt: &soon,
+		"nothing is set up": {want: contract.DomainCertificate{State: contract.NoCertificate}},
+		"a name not yet ours": {pending: true, acme: true, want: contract.DomainCertificate{
+			State: contract.NoCertificate,
 		}},
-		"expired in a file": {file: &past, want: domains.Certificate{
-			State: domains.ExpiredCertificate, Source: domains.SourceFiles, EndsAt: &past,
+		"in a file": {acme: true, file: &soon, row: &problem, want: contract.DomainCertificate{
+			State: contract.ValidCertificate, Source: new(contract.CertificateFromFiles), EndsAt: &soon,
 		}},
-		"ordered": {acme: true, want: domains.Certificate{
-			State: domains.OrderedCertificate, Source: domains.SourceACME,
+		"expired in a file": {file: &past, want: contract.DomainCertificate{
+			State: contract.ExpiredCertificate, Source: new(contract.CertificateFromFiles), EndsAt: &past,
 		}},
-		"failed": {acme: true, row: &problem, want: domains.Certificate{
-			State: domains.FailedCertificate, Source: domains.SourceACME, Problem: problem.Problem, RetryAt: &soon,
+		"ordered": {acme: true, want: contract.DomainCertificate{
+			State: contract.OrderedCertificate, Source: new(contract.CertificateFromACME),
 		}},
-		"renewal failed": {acme: true, row: &renewal, want: domains.Certificate{
-			State: domains.ValidCertificate, Source: domains.SourceACME, EndsAt: &soon,
-			Problem: problem.Problem, RetryAt: &soon,
+		"failed": {acme: true, row: &problem, want: contract.DomainCertificate{
+			State: contract.FailedCertificate, Source: new(contract.CertificateFromACME),
+			Problem: &problem.Problem, RetryAt: &soon,
+		}},
+		"renewal failed": {acme: true, row: &renewal, want: contract.DomainCertificate{
+			State: contract.ValidCertificate, Source: new(contract.CertificateFromACME), EndsAt: &soon,
+			Problem: &problem.Problem, RetryAt: &soon,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +58,7 @@ func TestCertificateOfAHostName(t *testing.T) {
 				added := w.add(t, p, "shop", "api.shop.test")
 				if !c.pending {
 					w.names.Set(added.Record.Name, added.Record.Value)
-					if _, err := w.Verify(t.Context(), p, "shop", added.ID); err != nil {
+					if _, err := w.Verify(t.Context(), p, contract.DomainOf("shop", added.ID)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -63,15 +67,17 @@ func TestCertificateOfAHostName(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				one, err := w.Get(t.Context(), p, "shop", added.ID)
+				one, err := w.Get(t.Context(), p, contract.DomainOf("shop", added.ID))
 				if err != nil {
 					t.Fatal(err)
 				}
-				list, err := w.List(t.Context(), p, "shop", "", models.Page{})
+				list, err := w.List(t.Context(), p, contract.DomainList{
+					ProjectPath: contract.ProjectPath{Project: "shop"},
+				})
 				if err != nil || len(list.Items) != 1 {
 					t.Fatalf("List: %v, %v", list, err)
 				}
-				for _, got := range []domains.Certificate{one.Certificate, list.Items[0].Certificate} {
+				for _, got := range []contract.DomainCertificate{one.Certificate, list.Items[0].Certificate} {
 					if !same(got, c.want) {
 						t.Errorf("got %+v, want %+v", got, c.want)
 					}
@@ -82,14 +88,21 @@ func TestCertificateOfAHostName(t *testing.T) {
 }
 
 // same compares two states of certificates, whose times come from different databases.
-func same(got, want domains.Certificate) bool {
+func same(got, want contract.DomainCertificate) bool {
 	at := func(t *time.Time) int64 {
 		if t == nil {
 			return 0
 		}
 		return t.UnixMicro()
 	}
-	return got.State == want.State && got.Source == want.Source && got.Problem == want.Problem &&
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	return got.State == want.State && text(got.Source) == text(want.Source) &&
+		text(got.Problem) == text(want.Problem) &&
 		at(got.EndsAt) == at(want.EndsAt) && at(got.RetryAt) == at(want.RetryAt)
 }
 
@@ -108,7 +121,7 @@ func TestReportCertificate(t *testing.T) {
 		}
 		report() // of a name that is not verified
 		w.names.Set(added.Record.Name, added.Record.Value)
-		if _, err := w.Verify(t.Context(), p, "shop", added.ID); err != nil {
+		if _, err := w.Verify(t.Context(), p, contract.DomainOf("shop", added.ID)); err != nil {
 			t.Fatal(err)
 		}
 		report()

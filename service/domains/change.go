@@ -1,6 +1,7 @@
 package domains
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,25 +9,25 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Input is what Add takes. The environment is an id, or its name with that of its version,
-// which may be "" where only one version has an environment of that name.
-type Input struct{ Host, Version, Environment string }
-
-// Add adds a host name to an environment. It is pending until Verify or Approve.
-func (s *Service) Add(ctx context.Context, p access.Principal, project string, in Input) (Domain, error) {
-	var out Domain
+// Create adds a domain to an environment. It is pending until Verify or Approve.
+func (s *Service) Create(
+	ctx context.Context, p access.Principal, request contract.DomainCreation,
+) (contract.Domain, error) {
+	in := request.Body
+	var out contract.Domain
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		owner, err := access.Project(tx, p, project, access.DomainChange)
+		owner, err := access.Project(tx, p, request.Project, access.DomainChange)
 		if err != nil {
 			return err
 		}
 		host, wrong := s.checkHost(in.Host)
-		environment, wrongEnvironment, err := environmentOf(tx, owner, in.Version, in.Environment)
+		environment, wrongEnvironment, err := environmentOf(tx, owner, in.Version, cmp.Or(in.Environment, "prod"))
 		if err != nil {
 			return err
 		}
@@ -53,13 +54,13 @@ func (s *Service) Add(ctx context.Context, p access.Principal, project string, i
 		if err != nil {
 			return fmt.Errorf("domains: insert %s: %w", host, err)
 		}
-		if out, err = s.shown(tx, owner, row); err != nil {
+		if out, err = s.withCertificate(tx, row); err != nil {
 			return err
 		}
-		return record(tx, p, access.DomainChange, "add", nil, &out, now)
+		return record(tx, p, access.DomainChange, "add", owner, nil, &out, now)
 	})
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: add %s to %s: %w", in.Host, project, err)
+		return contract.Domain{}, fmt.Errorf("domains: add %s to %s: %w", in.Host, request.Project, err)
 	}
 	return out, nil
 }
@@ -106,13 +107,6 @@ func taken(host string) *fault.Error {
 func environmentOf(
 	tx *models.Tx, owner models.Project, version, environment string,
 ) (id string, wrong *fault.Field, err error) {
-	if environment == "" {
-		return "", &fault.Field{
-			Pointer: "/environment",
-			Code:    "required",
-			Detail:  "Name the environment that the host name leads to.",
-		}, nil
-	}
 	versions, err := tx.VersionsOf(owner.ID)
 	if err != nil {
 		return "", nil, fmt.Errorf("domains: versions of %s: %w", owner.ID, err)
@@ -149,24 +143,31 @@ func environmentOf(
 	}, nil
 }
 
-// Move says where a host name leads from now on, as Input does. With IfMatch not empty the
-// change is refused as stale unless that is still the name's ETag.
-type Move struct{ IfMatch, Version, Environment string }
-
-// Move makes a host name lead to another environment of its project.
-func (s *Service) Move(ctx context.Context, p access.Principal, project, ref string, in Move) (Domain, error) {
-	what := "move"
-	return s.change(ctx, p, project, ref, what, func(tx *models.Tx, owner models.Project, row *models.Domain) error {
+// Update leads a domain to another environment of its project.
+func (s *Service) Update(ctx context.Context, p access.Principal, in contract.DomainUpdate) (contract.Domain, error) {
+	move := func(tx *models.Tx, owner models.Project, row *models.Domain) error {
 		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
-		id, wrong, err := environmentOf(tx, owner, in.Version, in.Environment)
+		now, err := stateOf(tx, *row)
+		if err != nil {
+			return err
+		}
+		version, environment := "", now.Environment
+		if in.Body.Version != nil {
+			version = *in.Body.Version
+		}
+		if in.Body.Environment != nil {
+			environment = *in.Body.Environment
+		}
+		id, wrong, err := environmentOf(tx, owner, version, environment)
 		if err == nil {
 			err = fault.InvalidFields(present(wrong))
 		}
 		row.EnvironmentID = id
 		return err
-	})
+	}
+	return s.change(ctx, p, in.DomainPath, "move", move)
 }
 
 // change changes a host name in one transaction, with its audit entry and the revision. A
@@ -174,12 +175,13 @@ func (s *Service) Move(ctx context.Context, p access.Principal, project, ref str
 func (s *Service) change(
 	ctx context.Context,
 	p access.Principal,
-	project, ref, what string,
+	in contract.DomainPath,
+	what string,
 	fn func(*models.Tx, models.Project, *models.Domain) error,
-) (Domain, error) {
-	var out Domain
+) (contract.Domain, error) {
+	var out contract.Domain
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		owner, row, err := find(tx, p, project, ref, access.DomainChange)
+		owner, row, err := find(tx, p, in, access.DomainChange)
 		if err != nil {
 			return err
 		}
@@ -194,7 +196,7 @@ func (s *Service) change(
 		return err
 	})
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: %s %s: %w", what, ref, err)
+		return contract.Domain{}, fmt.Errorf("domains: %s %s: %w", what, in.Domain, err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -203,8 +205,8 @@ func (s *Service) change(
 // write writes a changed row with its audit entry and revision.
 func write(
 	tx *models.Tx, p access.Principal, action access.Action, what string, owner models.Project, was, row models.Domain,
-) (Domain, error) {
-	before, err := view(tx, owner, was)
+) (contract.Domain, error) {
+	before, err := stateOf(tx, was)
 	if err != nil || was == row {
 		return before, err
 	}
@@ -218,11 +220,11 @@ func write(
 	case !won:
 		return before, access.Stale()
 	}
-	after, err := view(tx, owner, row)
+	after, err := stateOf(tx, row)
 	if err != nil {
 		return before, err
 	}
-	return after, record(tx, p, action, what, &before, &after, now)
+	return after, record(tx, p, action, what, owner, &before, &after, now)
 }
 
 // later returns now, or the next microsecond after before, so that an ETag never comes
@@ -234,25 +236,25 @@ func later(now, before time.Time) time.Time {
 	return now
 }
 
-// Remove removes a host name. It is no longer served when Remove returns.
-func (s *Service) Remove(ctx context.Context, p access.Principal, project, ref string) error {
+// Delete deletes a domain. It is no longer served when Delete returns.
+func (s *Service) Delete(ctx context.Context, p access.Principal, in contract.DomainPath) (contract.None, error) {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		owner, row, err := find(tx, p, project, ref, access.DomainChange)
+		owner, row, err := find(tx, p, in, access.DomainChange)
 		if err != nil {
 			return err
 		}
-		before, err := view(tx, owner, row)
+		before, err := stateOf(tx, row)
 		if err != nil {
 			return err
 		}
 		if err := tx.DeleteDomain(row.ID); err != nil {
 			return fmt.Errorf("domains: delete %s: %w", row.Host, err)
 		}
-		return record(tx, p, access.DomainChange, "remove", &before, nil, models.Now())
+		return record(tx, p, access.DomainChange, "remove", owner, &before, nil, models.Now())
 	})
 	if err != nil {
-		return fmt.Errorf("domains: remove %s: %w", ref, err)
+		return contract.None{}, fmt.Errorf("domains: remove %s: %w", in.Domain, err)
 	}
 	s.Changed(ctx)
-	return nil
+	return contract.None{}, nil
 }

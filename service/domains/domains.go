@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -57,47 +58,6 @@ type Service struct {
 // MaxDomains bounds the host names of a project.
 const MaxDomains = 100
 
-// The values of Domain.Proof.
-const (
-	ProofDNS      = "dns"
-	ProofOperator = "operator"
-)
-
-// State is the state of a host name, as it is shown.
-type State string
-
-// The states.
-const (
-	Pending  State = models.DomainPending  // not verified, and not served
-	Verified State = models.DomainVerified // served
-	Missing  State = models.DomainMissing  // served, but its TXT record has disappeared
-)
-
-// Domain is a custom host name as the project's team sees it.
-type Domain struct {
-	ID            string
-	Project       string `audit:"-"` // name
-	ProjectID     string `audit:"-"`
-	Team          string `audit:"-"` // id
-	Host          string // lower-case ASCII
-	Version       string // name
-	Environment   string // name
-	EnvironmentID string
-	State         State
-	Record        Record      `audit:"-"`
-	Proof         string      // ProofDNS, ProofOperator; "" while pending
-	VerifiedAt    *time.Time  `audit:"-"`
-	CheckedAt     *time.Time  `audit:"-"` // when the record was last looked up
-	MissingSince  *time.Time  `audit:"-"` // set in state Missing
-	Problem       string      // why the last lookup found no proof
-	Certificate   Certificate `audit:"-"` // see Service.certificateOf; of a state in the past, there is none
-	ETag          string      `audit:"-"`
-	CreatedAt     time.Time   `audit:"-"`
-}
-
-// Record is the TXT record that shows the ownership of a name.
-type Record struct{ Name, Value string }
-
 // recordLabel is the label of the TXT record, below the host name. A leading underscore
 // keeps it apart from host names (RFC 8552).
 const recordLabel = "_postern-challenge."
@@ -105,51 +65,52 @@ const recordLabel = "_postern-challenge."
 // valuePrefix says in the record itself what it is for.
 const valuePrefix = "postern-verification="
 
-func recordOf(row models.Domain) Record {
-	return Record{Name: recordLabel + row.Host, Value: valuePrefix + row.Challenge}
+func recordOf(row models.Domain) contract.DomainRecord {
+	return contract.DomainRecord{Name: recordLabel + row.Host, Type: "TXT", Value: valuePrefix + row.Challenge}
 }
 
-// List returns a project's host names in alphabetical order; those in one state unless it is empty.
+// List returns a project's domains in alphabetical order.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, state State, page models.Page,
-) (models.List[Domain], error) {
+	ctx context.Context, p access.Principal, in contract.DomainList,
+) (models.List[contract.Domain], error) {
+	var none models.List[contract.Domain]
 	tx := s.DB.Read(ctx)
-	owner, err := access.Project(tx, p, project, access.ProjectRead)
+	owner, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
+		return none, fmt.Errorf("domains: list: %w", err)
 	}
-	rows, err := tx.DomainsOf(owner.ID, string(state), page)
+	rows, err := tx.DomainsOf(owner.ID, in.State, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
+		return none, fmt.Errorf("domains: list: %w", err)
 	}
 	places, err := placesOf(tx, owner.ID)
 	if err != nil {
-		return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
+		return none, fmt.Errorf("domains: list: %w", err)
 	}
-	list := models.List[Domain]{Next: rows.Next, Total: rows.Total}
+	list := models.List[contract.Domain]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
-		one := viewAt(owner, row, places[row.EnvironmentID])
+		one := shown(row, places[row.EnvironmentID])
 		if one.Certificate, err = s.certificateOf(tx, row); err != nil {
-			return models.List[Domain]{}, fmt.Errorf("domains: list: %w", err)
+			return none, fmt.Errorf("domains: list: %w", err)
 		}
 		list.Items = append(list.Items, one)
 	}
 	return list, nil
 }
 
-// Get finds a host name of a project by the name or its id.
-func (s *Service) Get(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
+// Get finds a domain of a project by its host name or its id.
+func (s *Service) Get(ctx context.Context, p access.Principal, in contract.DomainPath) (contract.Domain, error) {
 	tx := s.DB.Read(ctx)
-	owner, row, err := find(tx, p, project, ref, access.ProjectRead)
+	_, row, err := find(tx, p, in, access.ProjectRead)
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: get %s: %w", ref, err)
+		return contract.Domain{}, fmt.Errorf("domains: get %s: %w", in.Domain, err)
 	}
-	return s.shown(tx, owner, row)
+	return s.withCertificate(tx, row)
 }
 
-// shown returns a host name with the state of its certificate.
-func (s *Service) shown(tx *models.Tx, owner models.Project, row models.Domain) (Domain, error) {
-	out, err := view(tx, owner, row)
+// withCertificate returns a domain with the state of its certificate.
+func (s *Service) withCertificate(tx *models.Tx, row models.Domain) (contract.Domain, error) {
+	out, err := stateOf(tx, row)
 	if err != nil {
 		return out, err
 	}
@@ -159,13 +120,13 @@ func (s *Service) shown(tx *models.Tx, owner models.Project, row models.Domain) 
 
 // find loads a project's host name, and checks that the principal may do action there.
 func find(
-	tx *models.Tx, p access.Principal, project, ref string, action access.Action,
+	tx *models.Tx, p access.Principal, in contract.DomainPath, action access.Action,
 ) (models.Project, models.Domain, error) {
-	owner, err := access.Project(tx, p, project, action)
+	owner, err := access.Project(tx, p, in.Project, action)
 	if err != nil {
 		return owner, models.Domain{}, err
 	}
-	row, err := domainOf(tx, owner, ref)
+	row, err := domainOf(tx, owner, in.Domain)
 	return owner, row, err
 }
 
@@ -183,12 +144,13 @@ func domainOf(tx *models.Tx, owner models.Project, ref string) (models.Domain, e
 	return row, nil
 }
 
-func view(tx *models.Tx, owner models.Project, row models.Domain) (Domain, error) {
+// stateOf returns a domain without its certificate.
+func stateOf(tx *models.Tx, row models.Domain) (contract.Domain, error) {
 	environment, version, err := tx.EnvironmentByID(row.EnvironmentID)
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: environment of %s: %w", row.ID, err)
+		return contract.Domain{}, fmt.Errorf("domains: environment of %s: %w", row.ID, err)
 	}
-	return viewAt(owner, row, place{environment.Name, version.Name}), nil
+	return shown(row, place{environment.Name, version.Name}), nil
 }
 
 // place is where a host name leads.
@@ -214,41 +176,35 @@ func placesOf(tx *models.Tx, project string) (map[string]place, error) {
 	return out, nil
 }
 
-func viewAt(owner models.Project, row models.Domain, at place) Domain {
-	return Domain{
-		ID:            row.ID,
-		Project:       owner.Name,
-		ProjectID:     owner.ID,
-		Team:          owner.TeamID,
-		Host:          row.Host,
-		Version:       at.version,
-		Environment:   at.environment,
-		EnvironmentID: row.EnvironmentID,
-		State:         stateOf(row),
-		Record:        recordOf(row),
-		Proof:         row.Proof,
-		VerifiedAt:    row.VerifiedAt,
-		CheckedAt:     row.CheckedAt,
-		MissingSince:  row.MissingSince,
-		Problem:       row.Problem,
-		ETag:          access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt,
+func shown(row models.Domain, at place) contract.Domain {
+	out := contract.Domain{
+		ID:           row.ID,
+		Host:         row.Host,
+		Version:      at.version,
+		Environment:  at.environment,
+		State:        contract.DomainVerified,
+		Record:       recordOf(row),
+		Proof:        contract.OrNull(row.Proof),
+		VerifiedAt:   contract.UTC(row.VerifiedAt),
+		CheckedAt:    contract.UTC(row.CheckedAt),
+		MissingSince: contract.UTC(row.MissingSince),
+		Problem:      contract.OrNull(row.Problem),
+		ETag:         access.ETag(row.UpdatedAt),
+		CreatedAt:    row.CreatedAt.UTC(),
 	}
-}
-
-func stateOf(row models.Domain) State {
 	switch {
 	case row.VerifiedAt == nil:
-		return Pending
+		out.State = contract.DomainPending
 	case row.MissingSince != nil:
-		return Missing
+		out.State = contract.DomainMissing
 	}
-	return Verified
+	return out
 }
 
 // record writes the audit entry of a change, with both states, and the revision.
 func record(
-	tx *models.Tx, p access.Principal, action access.Action, what string, before, after *Domain, now time.Time,
+	tx *models.Tx, p access.Principal, action access.Action, what string, owner models.Project,
+	before, after *contract.Domain, now time.Time,
 ) error {
 	of := after
 	if of == nil {
@@ -257,9 +213,9 @@ func record(
 	entry := access.Entry{
 		Action:  action,
 		Object:  of.ID,
-		Project: of.ProjectID,
-		Team:    of.Team,
-		Detail:  map[string]string{"change": what, "host": of.Host, "name": of.Project},
+		Project: owner.ID,
+		Team:    owner.TeamID,
+		Detail:  map[string]string{"change": what, "host": of.Host, "name": owner.Name},
 	}
 	if before != nil {
 		entry.Before = *before
@@ -276,8 +232,8 @@ func record(
 			return fmt.Errorf("domains: audit %s: %w", of.Host, err)
 		}
 	}
-	if err := tx.AddRevision(of.ProjectID, "", now); err != nil {
-		return fmt.Errorf("domains: revise %s: %w", of.Project, err)
+	if err := tx.AddRevision(owner.ID, "", now); err != nil {
+		return fmt.Errorf("domains: revise %s: %w", owner.Name, err)
 	}
 	return nil
 }

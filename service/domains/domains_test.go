@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -109,9 +110,29 @@ func (w *world) team(t *testing.T, name string) access.Principal {
 	return p
 }
 
-func (w *world) add(t *testing.T, p access.Principal, project, host string) domains.Domain {
+func (w *world) create(
+	t *testing.T, p access.Principal, project, host, environment string,
+) (contract.Domain, error) {
 	t.Helper()
-	added, err := w.Add(t.Context(), p, project, domains.Input{Host: host, Environment: "prod"})
+	return w.Create(t.Context(), p, contract.DomainCreation{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Body:        contract.NewDomain{Host: host, Environment: environment},
+	})
+}
+
+// move leads api.example.com of the project shop to another environment.
+func (w *world) move(t *testing.T, p access.Principal, ifMatch, environment string) (contract.Domain, error) {
+	t.Helper()
+	return w.Update(t.Context(), p, contract.DomainUpdate{
+		DomainPath: contract.DomainOf("shop", "api.example.com"),
+		Condition:  contract.Condition{IfMatch: ifMatch},
+		Body:       contract.DomainChange{Environment: &environment},
+	})
+}
+
+func (w *world) add(t *testing.T, p access.Principal, project, host string) contract.Domain {
+	t.Helper()
+	added, err := w.create(t, p, project, host, "prod")
 	if err != nil {
 		t.Fatalf("Add(%s): %v", host, err)
 	}
@@ -119,11 +140,11 @@ func (w *world) add(t *testing.T, p access.Principal, project, host string) doma
 }
 
 // prove adds a host name, sets its TXT record, and verifies it.
-func (w *world) prove(t *testing.T, p access.Principal, project, host string) domains.Domain {
+func (w *world) prove(t *testing.T, p access.Principal, project, host string) contract.Domain {
 	t.Helper()
 	added := w.add(t, p, project, host)
 	w.names.Set(added.Record.Name, added.Record.Value)
-	verified, err := w.Verify(t.Context(), p, project, host)
+	verified, err := w.Verify(t.Context(), p, contract.DomainOf(project, host))
 	if err != nil {
 		t.Fatalf("Verify(%s): %v", host, err)
 	}
@@ -157,20 +178,20 @@ func TestVerify(t *testing.T) {
 		w := newWorld(t, db)
 		p := w.team(t, "shop")
 		added := w.add(t, p, "shop", "API.Example.com.")
-		if added.Host != "api.example.com" || added.State != domains.Pending {
+		if added.Host != "api.example.com" || added.State != contract.DomainPending {
 			t.Errorf("added %s in state %s", added.Host, added.State)
 		}
 		if added.Record.Name != "_postern-challenge.api.example.com" {
 			t.Errorf("the record's name is %s", added.Record.Name)
 		}
 
-		_, err := w.Verify(t.Context(), p, "shop", "api.example.com")
+		_, err := w.Verify(t.Context(), p, contract.DomainOf("shop", "api.example.com"))
 		wantCode(t, err, "record_missing")
 		w.names.Set(added.Record.Name, "postern-verification=of-another")
-		_, err = w.Verify(t.Context(), p, "shop", "api.example.com")
+		_, err = w.Verify(t.Context(), p, contract.DomainOf("shop", "api.example.com"))
 		wantCode(t, err, "record_missing")
 		w.names.Break(true)
-		_, err = w.Verify(t.Context(), p, "shop", "api.example.com")
+		_, err = w.Verify(t.Context(), p, contract.DomainOf("shop", "api.example.com"))
 		wantCode(t, err, "lookup_failed")
 		if got := w.hosts(); len(got) != 0 {
 			t.Errorf("an unverified name is served: %v", got)
@@ -178,30 +199,29 @@ func TestVerify(t *testing.T) {
 		w.names.Break(false)
 
 		w.names.Set(added.Record.Name, "v=spf1 -all", added.Record.Value)
-		verified, err := w.Verify(t.Context(), p, "shop", added.ID)
+		verified, err := w.Verify(t.Context(), p, contract.DomainOf("shop", added.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if verified.State != domains.Verified || verified.Proof != domains.ProofDNS || verified.Problem != "" {
+		if verified.State != contract.DomainVerified || verified.Proof == nil ||
+			*verified.Proof != contract.ProofDNS || verified.Problem != nil {
 			t.Errorf("after Verify: %+v", verified)
 		}
 		if got := w.hosts()["api.example.com"]; got != "shop/prod" {
 			t.Errorf("the gateway serves it for %q", got)
 		}
 
-		moved, err := w.Move(t.Context(), p, "shop", "api.example.com",
-			domains.Move{IfMatch: verified.ETag, Environment: "dev"})
+		moved, err := w.move(t, p, verified.ETag, "dev")
 		if err != nil || moved.Environment != "dev" {
 			t.Fatalf("Move: %v, %+v", err, moved)
 		}
 		if got := w.hosts()["api.example.com"]; got != "shop/dev" {
 			t.Errorf("after Move the gateway serves it for %q", got)
 		}
-		_, err = w.Move(t.Context(), p, "shop", "api.example.com",
-			domains.Move{IfMatch: verified.ETag, Environment: "prod"})
+		_, err = w.move(t, p, verified.ETag, "prod")
 		wantCode(t, err, "changed_meanwhile")
 
-		if err := w.Remove(t.Context(), p, "shop", "api.example.com"); err != nil {
+		if _, err := w.Delete(t.Context(), p, contract.DomainOf("shop", "api.example.com")); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.hosts(); len(got) != 0 {
@@ -222,24 +242,26 @@ func TestVerifyOfTwoProjects(t *testing.T) {
 		w.prove(t, a, "shop", "api.example.com")
 
 		w.names.Set(squatted.Record.Name, squatted.Record.Value)
-		_, err := w.Verify(t.Context(), b, "books", "api.example.com")
+		_, err := w.Verify(t.Context(), b, contract.DomainOf("books", "api.example.com"))
 		wantCode(t, err, "host_taken")
-		if err := w.Remove(t.Context(), b, "books", "api.example.com"); err != nil {
+		if _, err := w.Delete(t.Context(), b, contract.DomainOf("books", "api.example.com")); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.Add(t.Context(), b, "books", domains.Input{Host: "api.example.com", Environment: "prod"})
+		_, err = w.create(t, b, "books", "api.example.com", "prod")
 		wantCode(t, err, "host_taken")
-		_, err = w.Approve(t.Context(), access.Principal{Account: "acc_op", Operator: true}, "books", "api.example.com")
+		operator := access.Principal{Account: "acc_op", Operator: true}
+		_, err = w.Approve(t.Context(), operator, contract.DomainOf("books", "api.example.com"))
 		wantCode(t, err, "not_found") // it was removed
 		if got := w.hosts()["api.example.com"]; got != "shop/prod" {
 			t.Errorf("the gateway serves it for %q", got)
 		}
 
-		_, err = w.Get(t.Context(), b, "shop", "api.example.com")
+		_, err = w.Get(t.Context(), b, contract.DomainOf("shop", "api.example.com"))
 		wantCode(t, err, "not_found")
-		_, err = w.Verify(t.Context(), b, "shop", "api.example.com")
+		_, err = w.Verify(t.Context(), b, contract.DomainOf("shop", "api.example.com"))
 		wantCode(t, err, "not_found")
-		wantCode(t, w.Remove(t.Context(), b, "shop", "api.example.com"), "not_found")
+		_, err = w.Delete(t.Context(), b, contract.DomainOf("shop", "api.example.com"))
+		wantCode(t, err, "not_found")
 	})
 }
 
@@ -251,8 +273,8 @@ func TestVerifyRaced(t *testing.T) {
 		ofA, ofB := w.add(t, a, "shop", "api.example.com"), w.add(t, b, "books", "api.example.com")
 		w.names.Set(ofA.Record.Name, ofA.Record.Value, ofB.Record.Value)
 		outcomes := make(chan error, 2)
-		go func() { _, err := w.Verify(t.Context(), a, "shop", ofA.ID); outcomes <- err }()
-		go func() { _, err := w.Verify(t.Context(), b, "books", ofB.ID); outcomes <- err }()
+		go func() { _, err := w.Verify(t.Context(), a, contract.DomainOf("shop", ofA.ID)); outcomes <- err }()
+		go func() { _, err := w.Verify(t.Context(), b, contract.DomainOf("books", ofB.ID)); outcomes <- err }()
 		var refused []error
 		for range 2 {
 			if err := <-outcomes; err != nil {
@@ -274,13 +296,13 @@ func TestRecheck(t *testing.T) {
 		w := newWorld(t, db)
 		p, other := w.team(t, "shop"), w.team(t, "books")
 		verified := w.prove(t, p, "shop", "api.example.com")
-		recheck := func() domains.Domain {
+		recheck := func() contract.Domain {
 			t.Helper()
 			w.age(t, verified.ID, func(row *models.Domain) { *row.CheckedAt = row.CheckedAt.Add(-25 * time.Hour) })
 			if err := w.Recheck(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := w.Get(t.Context(), p, "shop", verified.ID)
+			got, err := w.Get(t.Context(), p, contract.DomainOf("shop", verified.ID))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,12 +314,12 @@ func TestRecheck(t *testing.T) {
 			t.Errorf("a record that was just seen is looked up again (%v)", err)
 		}
 		w.names.Break(true)
-		if got := recheck(); got.State != domains.Verified || got.Problem == "" {
-			t.Errorf("after a name server that fails: %s, %q", got.State, got.Problem)
+		if got := recheck(); got.State != contract.DomainVerified || got.Problem == nil {
+			t.Errorf("after a name server that fails: %s, %v", got.State, got.Problem)
 		}
 		w.names.Break(false)
 		w.names.Set(verified.Record.Name)
-		if got := recheck(); got.State != domains.Missing || got.MissingSince == nil {
+		if got := recheck(); got.State != contract.DomainMissing || got.MissingSince == nil {
 			t.Errorf("without its record the name is %s", got.State)
 		}
 		recheck()
@@ -305,7 +327,7 @@ func TestRecheck(t *testing.T) {
 			t.Errorf("a name without record is served for %q", got)
 		}
 		w.names.Set(verified.Record.Name, verified.Record.Value)
-		if got := recheck(); got.State != domains.Verified || got.MissingSince != nil {
+		if got := recheck(); got.State != contract.DomainVerified || got.MissingSince != nil {
 			t.Errorf("with its record again the name is %s", got.State)
 		}
 		team := p.HomeTeam
@@ -320,7 +342,7 @@ func TestRecheck(t *testing.T) {
 		// The domain changes hands: a week after the record went, its new owner can verify it.
 		w.names.Set(verified.Record.Name)
 		recheck()
-		_, err := w.Add(t.Context(), other, "books", domains.Input{Host: "api.example.com", Environment: "prod"})
+		_, err := w.create(t, other, "books", "api.example.com", "prod")
 		wantCode(t, err, "host_taken")
 		w.age(t, verified.ID, func(row *models.Domain) {
 			*row.MissingSince = row.MissingSince.Add(-8 * 24 * time.Hour)
@@ -329,7 +351,8 @@ func TestRecheck(t *testing.T) {
 		if got := w.hosts(); len(got) != 1 || got["api.example.com"] != "books/prod" {
 			t.Errorf("after the takeover the gateway serves %v", got)
 		}
-		if got, err := w.Get(t.Context(), p, "shop", verified.ID); err != nil || got.State != domains.Pending {
+		if got, err := w.Get(t.Context(), p, contract.DomainOf("shop", verified.ID)); err != nil ||
+			got.State != contract.DomainPending {
 			t.Errorf("the earlier project's name is %s (%v)", got.State, err)
 		}
 	})

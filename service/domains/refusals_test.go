@@ -3,9 +3,9 @@ package domains_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/domains"
 	"postern/testkit/state"
 )
 
@@ -17,20 +17,22 @@ func TestApprove(t *testing.T) {
 			Account: "acc_operator", Operator: true, Roles: map[string]access.Role{"x": access.Owner},
 		}
 		added := w.add(t, p, "shop", "api.internal.example")
-		_, err := w.Approve(t.Context(), p, "shop", added.ID)
+		_, err := w.Approve(t.Context(), p, contract.DomainOf("shop", added.ID))
 		wantCode(t, err, "not_found")
-		got, err := w.Approve(t.Context(), operator, "shop", "api.internal.example")
-		if err != nil || got.State != domains.Verified || got.Proof != domains.ProofOperator {
+		got, err := w.Approve(t.Context(), operator, contract.DomainOf("shop", "api.internal.example"))
+		if err != nil || got.State != contract.DomainVerified || got.Proof == nil ||
+			*got.Proof != contract.ProofOperator {
 			t.Fatalf("Approve: %v, %+v", err, got)
 		}
 		if got := w.hosts()["api.internal.example"]; got != "shop/prod" {
 			t.Errorf("the gateway serves it for %q", got)
 		}
-		if got, err = w.Verify(t.Context(), p, "shop", added.ID); err != nil || got.State != domains.Verified {
-			t.Errorf("Verify of an approved name: %v, %s", err, got.State)
+		if again, err := w.Verify(t.Context(), p, contract.DomainOf("shop", added.ID)); err != nil ||
+			again.State != contract.DomainVerified {
+			t.Errorf("Verify of an approved name: %v, %s", err, again.State)
 		}
-		if got, err = w.Disapprove(t.Context(), operator, "shop", added.ID); err != nil ||
-			got.State != domains.Pending {
+		if got, err = w.Disapprove(t.Context(), operator, contract.DomainOf("shop", added.ID)); err != nil ||
+			got.State != contract.DomainPending {
 			t.Fatalf("Disapprove: %v, %s", err, got.State)
 		}
 		if got := w.hosts(); len(got) != 0 {
@@ -66,23 +68,23 @@ func TestAddRefuses(t *testing.T) {
 			"ｓｈｏｐ．ｇａｔｅ．ｅｘａｍｐｌｅ": "own_host",
 		} {
 			t.Run(host, func(t *testing.T) {
-				_, err := w.Add(t.Context(), p, "shop", domains.Input{Host: host, Environment: "prod"})
+				_, err := w.create(t, p, "shop", host, "prod")
 				wantCode(t, err, want)
 			})
 		}
 		if got := w.add(t, p, "shop", "Bücher.example"); got.Host != "xn--bcher-kva.example" {
 			t.Errorf("Bücher.example became %s", got.Host)
 		}
-		_, err := w.Add(t.Context(), p, "shop", domains.Input{Host: "bücher.example", Environment: "dev"})
+		_, err := w.create(t, p, "shop", "bücher.example", "dev")
 		wantCode(t, err, "already_added")
-		_, err = w.Add(t.Context(), p, "shop", domains.Input{Host: "a.example.com", Environment: "staging"})
+		_, err = w.create(t, p, "shop", "a.example.com", "staging")
 		wantCode(t, err, "unknown_environment")
 
 		viewer := access.Principal{Account: "acc_v", Roles: map[string]access.Role{p.HomeTeam: access.Viewer}}
-		_, err = w.Add(t.Context(), viewer, "shop", domains.Input{Host: "a.example.com", Environment: "prod"})
+		_, err = w.create(t, viewer, "shop", "a.example.com", "prod")
 		wantCode(t, err, "not_allowed")
 		unclaimed := access.Principal{Roles: map[string]access.Role{p.HomeTeam: access.Workspace}}
-		_, err = w.Add(t.Context(), unclaimed, "shop", domains.Input{Host: "a.example.com", Environment: "prod"})
+		_, err = w.create(t, unclaimed, "shop", "a.example.com", "prod")
 		wantCode(t, err, "not_allowed")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,7 +19,7 @@ import (
 const lapseAfter = 7 * 24 * time.Hour
 
 func lapsed(row models.Domain, now time.Time) bool {
-	return row.Proof == ProofDNS && row.MissingSince != nil && now.Sub(*row.MissingSince) >= lapseAfter
+	return row.Proof == contract.ProofDNS && row.MissingSince != nil && now.Sub(*row.MissingSince) >= lapseAfter
 }
 
 // finding is the outcome of a lookup: found, missing, or neither, because the lookup failed.
@@ -50,9 +51,9 @@ func (f finding) apply(row *models.Domain, now time.Time) {
 	case f.found:
 		row.MissingSince = nil
 		if row.VerifiedAt == nil {
-			row.VerifiedAt, row.Proof = &now, ProofDNS
+			row.VerifiedAt, row.Proof = &now, contract.ProofDNS
 		}
-	case f.missing && row.Proof == ProofDNS && row.MissingSince == nil:
+	case f.missing && row.Proof == contract.ProofDNS && row.MissingSince == nil:
 		row.MissingSince = &now
 	}
 }
@@ -60,15 +61,15 @@ func (f finding) apply(row *models.Domain, now time.Time) {
 // Verify looks the TXT record of a name up, and serves the name from then on if it is there.
 // Where it is not, the error says so, and a name that was verified stays served. Verifying
 // a verified name checks its record again.
-func (s *Service) Verify(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
-	_, seen, err := find(s.DB.Read(ctx), p, project, ref, access.DomainChange)
+func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.DomainPath) (contract.Domain, error) {
+	_, seen, err := find(s.DB.Read(ctx), p, in, access.DomainChange)
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: verify %s: %w", ref, err)
+		return contract.Domain{}, fmt.Errorf("domains: verify %s: %w", in.Domain, err)
 	}
 	looked := s.look(ctx, seen)
-	var out Domain
+	var out contract.Domain
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		owner, row, err := find(tx, p, project, seen.ID, access.DomainChange)
+		owner, row, err := find(tx, p, contract.DomainOf(in.Project, seen.ID), access.DomainChange)
 		if err != nil {
 			return err
 		}
@@ -89,11 +90,11 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, project, ref s
 		return err
 	})
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: verify %s: %w", ref, err)
+		return contract.Domain{}, fmt.Errorf("domains: verify %s: %w", in.Domain, err)
 	}
 	s.Changed(ctx)
 	switch {
-	case looked.found || out.Proof == ProofOperator:
+	case looked.found || out.Proof != nil && *out.Proof == contract.ProofOperator:
 		return out, nil
 	case looked.missing:
 		return out, fault.New(fault.Conflict, "record_missing", "%s Add a TXT record %s with the value %s at the "+
@@ -132,8 +133,10 @@ func unverify(row *models.Domain) {
 }
 
 // Approve verifies a name without a TXT record. Only operators can.
-func (s *Service) Approve(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
-	return s.decide(ctx, p, project, ref, "approve", func(tx *models.Tx, row *models.Domain) error {
+func (s *Service) Approve(
+	ctx context.Context, p access.Principal, in contract.DomainPath,
+) (contract.DomainApproval, error) {
+	return s.decide(ctx, p, in, "approve", func(tx *models.Tx, row *models.Domain) error {
 		now := models.Now()
 		if row.VerifiedAt == nil {
 			if err := s.release(ctx, tx, row.Host, row.ProjectID, now); err != nil {
@@ -141,15 +144,17 @@ func (s *Service) Approve(ctx context.Context, p access.Principal, project, ref 
 			}
 			row.VerifiedAt = &now
 		}
-		row.Proof, row.MissingSince, row.Problem = ProofOperator, nil, ""
+		row.Proof, row.MissingSince, row.Problem = contract.ProofOperator, nil, ""
 		return nil
 	})
 }
 
 // Disapprove ends the verification of a name, however it was shown. Only operators can. Its
 // team can verify it again by a new TXT record.
-func (s *Service) Disapprove(ctx context.Context, p access.Principal, project, ref string) (Domain, error) {
-	return s.decide(ctx, p, project, ref, "disapprove", func(_ *models.Tx, row *models.Domain) error {
+func (s *Service) Disapprove(
+	ctx context.Context, p access.Principal, in contract.DomainPath,
+) (contract.DomainApproval, error) {
+	return s.decide(ctx, p, in, "disapprove", func(_ *models.Tx, row *models.Domain) error {
 		if row.VerifiedAt != nil {
 			unverify(row)
 			row.Challenge = newChallenge()
@@ -161,16 +166,17 @@ func (s *Service) Disapprove(ctx context.Context, p access.Principal, project, r
 func (s *Service) decide(
 	ctx context.Context,
 	p access.Principal,
-	project, ref, what string,
+	in contract.DomainPath,
+	what string,
 	fn func(*models.Tx, *models.Domain) error,
-) (Domain, error) {
-	var out Domain
+) (contract.DomainApproval, error) {
+	var out contract.DomainApproval
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		owner, err := access.OperatorsProject(tx, p, project)
+		owner, err := access.OperatorsProject(tx, p, in.Project)
 		if err != nil {
 			return err
 		}
-		row, err := domainOf(tx, owner, ref)
+		row, err := domainOf(tx, owner, in.Domain)
 		if err != nil {
 			return err
 		}
@@ -178,11 +184,12 @@ func (s *Service) decide(
 		if err := fn(tx, &row); err != nil {
 			return err
 		}
-		out, err = write(tx, p, access.DomainApprove, what, owner, was, row)
+		d, err := write(tx, p, access.DomainApprove, what, owner, was, row)
+		out = contract.DomainApproval{ID: d.ID, Host: d.Host, Project: owner.Name, State: d.State, Proof: d.Proof}
 		return err
 	})
 	if err != nil {
-		return Domain{}, fmt.Errorf("domains: %s %s: %w", what, ref, err)
+		return contract.DomainApproval{}, fmt.Errorf("domains: %s %s: %w", what, in.Domain, err)
 	}
 	s.Changed(ctx)
 	return out, nil

@@ -79,8 +79,10 @@ func TestExport_revisedDetachedTenant(t *testing.T) {
 		before, _ := w.exported(t)
 		waitUntilAfter(t, before.at)
 		owner := "fallback"
-		change := projects.TenantChange{FallbackOwner: &owner}
-		if _, err := w.projects().UpdateTenant(t.Context(), w.owner, "tnt_gone", "", change); err != nil {
+		if _, err := w.projects().UpdateTenant(t.Context(), w.owner, contract.TenantUpdate{
+			TenantPath: contract.TenantPath{Tenant: "tnt_gone"},
+			Body:       contract.TenantChange{FallbackOwner: contract.Sent(owner)},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if after, _ := w.exported(t); !after.at.After(before.at) {

@@ -65,7 +65,9 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		shared, err := h.projects.CreateTenant(t.Context(), h.owner, projects.TenantInput{Name: "acme"})
+		shared, err := h.projects.CreateTenant(t.Context(), h.owner, contract.TenantCreation{
+			Body: contract.NewTenant{Name: "acme"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +80,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 		if err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
-		_, err = h.projects.Attach(t.Context(), h.owner, "shop", shared.ID)
+		_, err = h.projects.Attach(t.Context(), h.owner, contract.Attachment("shop", shared.ID))
 		refused("attached with a tenant", err)
 	})
 }

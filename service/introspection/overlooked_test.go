@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/login"
@@ -92,7 +93,9 @@ func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		_, owner := w.create(t, projects.CreateInput{Name: "shop"})
-		shared, err := w.projects.CreateTenant(t.Context(), owner, projects.TenantInput{Name: "acme"})
+		shared, err := w.projects.CreateTenant(t.Context(), owner, contract.TenantCreation{
+			Body: contract.NewTenant{Name: "acme"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +111,7 @@ func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
 		if _, err := w.login.CreateProvider(t.Context(), owner, client.ID, in); err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
-		_, err = w.projects.Attach(t.Context(), owner, "shop", shared.ID)
+		_, err = w.projects.Attach(t.Context(), owner, contract.Attachment("shop", shared.ID))
 		if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Fields) != 1 ||
 			f.Fields[0].Code != "method_missing" {
 			t.Errorf("served by a project that does not verify tokens: %v", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -15,22 +16,22 @@ import (
 // team that are attached to it.
 func (s *Service) Served(
 	ctx context.Context, p access.Principal, ref string, page models.Page,
-) (models.List[Tenant], error) {
+) (models.List[contract.Tenant], error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
 	if err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[contract.Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
 	if _, err := listedTeams(p, access.TenantRead, project.TeamID); err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[contract.Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
 	rows, err := tx.TenantsServed(project.ID, page)
 	if err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[contract.Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
-	list, err := viewTenants(tx, rows)
+	list, err := shownTenants(tx, rows)
 	if err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
+		return models.List[contract.Tenant]{}, fmt.Errorf("projects: tenants of %s: %w", ref, err)
 	}
 	return list, nil
 }
@@ -63,8 +64,10 @@ func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string
 }
 
 // Attach lets a project serve a tenant of its team. If it does already, nothing changes.
-func (s *Service) Attach(ctx context.Context, p access.Principal, ref, tenant string) (Tenant, error) {
-	var out Tenant
+func (s *Service) Attach(
+	ctx context.Context, p access.Principal, in contract.AttachmentPath,
+) (contract.Tenant, error) {
+	var out contract.Tenant
 	attach := func(tx *models.Tx, project models.Project, row models.Tenant, now time.Time) (err error) {
 		if row.ProjectID != nil && *row.ProjectID != project.ID {
 			return fault.New(fault.Conflict, "built_in", "That is the tenant default of another project, which no "+
@@ -77,17 +80,19 @@ func (s *Service) Attach(ctx context.Context, p access.Principal, ref, tenant st
 			err = s.Suits(tx, project.ID)
 		}
 		if err == nil {
-			out, err = viewTenant(tx, row)
+			out, err = tenantNow(tx, row)
 		}
 		return err
 	}
-	err := s.changeServed(ctx, p, ref, tenant, attach)
+	err := s.changeServed(ctx, p, in, attach)
 	return out, err
 }
 
 // Detach ends that a project serves a tenant: the tenant's keys are refused there with 403
 // wrong_tenant from then on. If it is not attached, nothing changes.
-func (s *Service) Detach(ctx context.Context, p access.Principal, ref, tenant string) error {
+func (s *Service) Detach(
+	ctx context.Context, p access.Principal, in contract.AttachmentPath,
+) (contract.None, error) {
 	detach := func(tx *models.Tx, project models.Project, row models.Tenant, _ time.Time) error {
 		if row.ProjectID != nil {
 			return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
@@ -95,26 +100,26 @@ func (s *Service) Detach(ctx context.Context, p access.Principal, ref, tenant st
 		_, err := tx.DetachTenant(project.ID, row.ID)
 		return err
 	}
-	return s.changeServed(ctx, p, ref, tenant, detach)
+	return contract.None{}, s.changeServed(ctx, p, in, detach)
 }
 
 // changeServed changes which tenants a project serves. The tenant is named by its id, or
 // by its name in the project's team.
 func (s *Service) changeServed(
-	ctx context.Context, p access.Principal, ref, tenant string,
+	ctx context.Context, p access.Principal, in contract.AttachmentPath,
 	fn func(*models.Tx, models.Project, models.Tenant, time.Time) error,
 ) error {
-	return s.change(ctx, p, ref, "tenants", func(tx *models.Tx, project models.Project, now time.Time) error {
-		row, err := tx.TenantByName(project.TeamID, tenant)
+	return s.change(ctx, p, in.Project, "tenants", func(tx *models.Tx, project models.Project, now time.Time) error {
+		row, err := tx.TenantByName(project.TeamID, in.Tenant)
 		if errors.Is(err, models.ErrNotFound) {
 			var team string
-			row, team, err = access.Tenant(tx, p, tenant, access.TenantRead)
+			row, team, err = access.Tenant(tx, p, in.Tenant, access.TenantRead)
 			if err == nil && team != project.TeamID {
 				err = access.NotFound()
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("tenant %s: %w", tenant, err)
+			return fmt.Errorf("tenant %s: %w", in.Tenant, err)
 		}
 		if err := stillOf(tx, project); err != nil {
 			return err

@@ -115,7 +115,10 @@ func TestChangesInTheBin(t *testing.T) {
 				return err
 			},
 			"its own tenant": func() error {
-				_, err := w.UpdateTenant(t.Context(), p, tenant, "", projects.TenantChange{DisplayName: &name})
+				_, err := w.UpdateTenant(t.Context(), p, contract.TenantUpdate{
+					TenantPath: contract.TenantPath{Tenant: tenant},
+					Body:       contract.TenantChange{DisplayName: &name},
+				})
 				return err
 			},
 		} {

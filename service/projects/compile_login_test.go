@@ -166,7 +166,7 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 func TestAppClientsComeAndGoWithTheirTenant(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		tenant, err := h.CreateTenant(t.Context(), h.owner, projects.TenantInput{Name: "acme"})
+		tenant, err := h.CreateTenant(t.Context(), h.owner, newTenant("acme"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,13 +175,14 @@ func TestAppClientsComeAndGoWithTheirTenant(t *testing.T) {
 		if err != nil || len(h.clients(t)) != 1 {
 			t.Fatalf("before it is attached: %+v, %v", h.clients(t), err)
 		}
-		if _, err := h.Attach(t.Context(), h.owner, h.project, tenant.ID); err != nil {
+		if _, err := h.Attach(t.Context(), h.owner, contract.Attachment(h.project, tenant.ID)); err != nil {
 			t.Fatal(err)
 		}
 		if got := h.clients(t); len(got) != 2 || got[1].ID != made.ID || got[1].TenantID != tenant.ID {
 			t.Errorf("attached: %+v", got)
 		}
-		if err := h.Detach(t.Context(), h.owner, h.project, tenant.ID); err != nil || len(h.clients(t)) != 1 {
+		if _, err := h.Detach(t.Context(), h.owner, contract.Attachment(h.project, tenant.ID)); err != nil ||
+			len(h.clients(t)) != 1 {
 			t.Errorf("detached: %+v, %v", h.clients(t), err)
 		}
 	})

@@ -150,7 +150,7 @@ func insertTenants(
 	if shared == "" {
 		return tenant, nil
 	}
-	second, _, err := ensureTenant(tx, p, project.TeamID, TenantInput{Name: shared})
+	second, _, err := ensureTenant(tx, p, project.TeamID, contract.NewTenant{Name: shared})
 	if err != nil {
 		return tenant, err
 	}

@@ -2,6 +2,7 @@ package projects_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -103,7 +103,7 @@ func newOwned(t *testing.T, db *models.DB) *owned {
 
 func (o *owned) tenantID(t *testing.T, name string) string {
 	t.Helper()
-	tenant, err := o.Tenant(t.Context(), o.owner, name)
+	tenant, err := o.Tenant(t.Context(), o.owner, contract.TenantPath{Tenant: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +122,9 @@ func TestTenantDeletion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOwned(t, db)
 		o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Tenant: "acme"})
-		got, err := o.TenantDeletion(t.Context(), o.viewer, "acme")
-		want := models.TenantContents{
+		got, err := o.TenantDeletion(t.Context(), o.viewer, contract.TenantPath{Tenant: "acme"})
+		want := contract.TenantDeletion{
+			Projects:   []string{"shop"},
 			Users:      1,
 			Groups:     2,
 			Approvals:  1,
@@ -132,8 +133,9 @@ func TestTenantDeletion(t *testing.T) {
 			Sessions:   1,
 			Keys:       1,
 			ActiveKeys: 1,
+			InUse:      true,
 		}
-		if err != nil || got.Contents != want || !got.InUse() || !slices.Equal(got.Tenant.Projects, []string{"shop"}) {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
 	})
@@ -151,7 +153,7 @@ func TestDeleteTenant_refused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := served.Items[slices.IndexFunc(served.Items, func(x projects.Tenant) bool { return x.Project != "" })]
+		own := served.Items[slices.IndexFunc(served.Items, func(x contract.Tenant) bool { return x.Project != nil })]
 		for name, c := range map[string]struct {
 			who          access.Principal
 			ref, confirm string
@@ -164,7 +166,9 @@ func TestDeleteTenant_refused(t *testing.T) {
 			"of another team":     {stranger, o.acme, "acme", "not_found"},
 			"a project's default": {o.owner, own.ID, "default", "built_in"},
 		} {
-			if err := o.DeleteTenant(t.Context(), c.who, c.ref, c.confirm); fault.CodeOf(err) != c.want {
+			if _, err := o.DeleteTenant(
+				t.Context(), c.who, tenantRemoval(c.ref, c.confirm),
+			); fault.CodeOf(err) != c.want {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
 		}
@@ -179,7 +183,7 @@ func TestDeleteTenant(t *testing.T) {
 		gone := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Tenant: "acme", Product: "store"})
 		stays := o.mint(t, o.owner, "books", contract.NewKey{Owner: "partner", Tenant: "other"})
 		before := countRows(t, db)
-		if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); err != nil {
+		if _, err := o.DeleteTenant(t.Context(), o.owner, tenantRemoval("acme", "acme")); err != nil {
 			t.Fatal(err)
 		}
 		for _, project := range []string{o.shop, o.books} {
@@ -198,7 +202,8 @@ func TestDeleteTenant(t *testing.T) {
 		if want := []string{"tenant.deleted acme 1"}; !slices.Equal(heard.events, want) {
 			t.Errorf("told %q, want %q", heard.events, want)
 		}
-		if err := o.DeleteTenant(t.Context(), o.owner, "acme", "acme"); fault.KindOf(err) != fault.NotFound {
+		_, err := o.DeleteTenant(t.Context(), o.owner, tenantRemoval("acme", "acme"))
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a second time: %v", err)
 		}
 		entries, err := db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: o.owner.HomeTeam}, 50)
@@ -230,19 +235,22 @@ func TestDeleteProduct(t *testing.T) {
 		o := newOwned(t, db)
 		both := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Product: "store"})
 		own := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner"})
-		got, err := o.ProductDeletion(t.Context(), o.viewer, "store")
-		if err != nil || got.Keys != 1 || got.ActiveKeys != 1 || len(got.Product.Projects) != 2 {
+		got, err := o.ProductDeletion(t.Context(), o.viewer, contract.ProductPath{Product: "store"})
+		if err != nil || got.Keys != 1 || got.ActiveKeys != 1 || len(got.Projects) != 2 {
 			t.Errorf("counted %+v, %v", got, err)
 		}
 		for confirm, want := range map[string]string{"": "product_in_use", "stor": "wrong_confirmation"} {
-			if err := o.DeleteProduct(t.Context(), o.owner, "store", confirm); fault.CodeOf(err) != want {
+			if _, err := o.DeleteProduct(
+				t.Context(), o.owner, productRemoval("store", confirm),
+			); fault.CodeOf(err) != want {
 				t.Errorf("with %q: %v, want %s", confirm, err, want)
 			}
 		}
-		if err := o.DeleteProduct(t.Context(), o.viewer, "store", "store"); fault.CodeOf(err) != "not_allowed" {
+		_, err = o.DeleteProduct(t.Context(), o.viewer, productRemoval("store", "store"))
+		if fault.CodeOf(err) != "not_allowed" {
 			t.Errorf("by a viewer: %v", err)
 		}
-		if err := o.DeleteProduct(t.Context(), o.member, "store", "store"); err != nil {
+		if _, err := o.DeleteProduct(t.Context(), o.member, productRemoval("store", "store")); err != nil {
 			t.Fatal(err)
 		}
 		for _, project := range []string{o.shop, o.books} {
@@ -257,7 +265,8 @@ func TestDeleteProduct(t *testing.T) {
 		if err != nil || key.State != "revoked" {
 			t.Errorf("the product's key is %s, %v", key.State, err)
 		}
-		if _, err := o.Product(t.Context(), o.owner, "store"); fault.KindOf(err) != fault.NotFound {
+		_, err = o.Product(t.Context(), o.owner, contract.ProductPath{Product: "store"})
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("the product: %v", err)
 		}
 	})

@@ -91,19 +91,33 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if got, _ := w.answer(t, shop.Project.ID, both.Secret.Reveal()); got != "" {
 			t.Errorf("in the key's own project: %q", got)
 		}
-		if err := w.DeleteProduct(t.Context(), p, "store", ""); fault.CodeOf(err) != "product_in_use" {
+		if _, err := w.DeleteProduct(
+			t.Context(), p, productRemoval("store", ""),
+		); fault.CodeOf(err) != "product_in_use" {
 			t.Errorf("a product with a project is deleted: %v", err)
 		}
 		if _, err := w.UpdateSettings(t.Context(), p, "shop", "", projects.Settings{Product: &none}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteProduct(t.Context(), p, "store", ""); err != nil {
+		if _, err := w.DeleteProduct(t.Context(), p, productRemoval("store", "")); err != nil {
 			t.Errorf("an empty product with a key: %v", err)
 		}
 		if got, _ := w.answer(t, shop.Project.ID, both.Secret.Reveal()); got != "" {
 			t.Errorf("in the key's own project, without the product: %q", got)
 		}
 	})
+}
+
+func newTenant(name string) contract.TenantCreation {
+	return contract.TenantCreation{Body: contract.NewTenant{Name: name}}
+}
+
+func tenantRemoval(ref, confirm string) contract.TenantRemoval {
+	return contract.TenantRemoval{TenantPath: contract.TenantPath{Tenant: ref}, Confirm: confirm}
+}
+
+func productRemoval(ref, confirm string) contract.ProductRemoval {
+	return contract.ProductRemoval{ProductPath: contract.ProductPath{Product: ref}, Confirm: confirm}
 }
 
 func (w *world) mint(t *testing.T, p access.Principal, project string, in contract.NewKey) contract.KeyWithSecret {
@@ -145,14 +159,16 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 			t.Errorf("where it is not attached: %v", err)
 		}
 		for range 2 { // the second changes nothing
-			if attached, err := w.Attach(t.Context(), p, "books", "acme"); err != nil ||
+			if attached, err := w.Attach(t.Context(), p, contract.Attachment("books", "acme")); err != nil ||
 				!slices.Equal(attached.Projects, []string{"books", "shop"}) {
 				t.Errorf("%+v, %v", attached, err)
 			}
 		}
 		fallback := "acme-app"
-		change := projects.TenantChange{FallbackOwner: &fallback}
-		if _, err := w.UpdateTenant(t.Context(), p, "acme", "", change); err != nil {
+		if _, err := w.UpdateTenant(t.Context(), p, contract.TenantUpdate{
+			TenantPath: contract.TenantPath{Tenant: "acme"},
+			Body:       contract.TenantChange{FallbackOwner: contract.Sent(fallback)},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		for _, served := range w.served {
@@ -161,43 +177,49 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 				t.Errorf("%s serves %+v", served.Name, served.Tenants)
 			}
 		}
-		if err := w.DeleteTenant(t.Context(), p, "acme", ""); fault.CodeOf(err) != "tenant_in_use" {
+		if _, err := w.DeleteTenant(t.Context(), p, tenantRemoval("acme", "")); fault.CodeOf(err) != "tenant_in_use" {
 			t.Errorf("deleted while it is served: %v", err)
 		}
 		for _, project := range []string{"books", "shop"} {
-			if err := w.Detach(t.Context(), p, project, "acme"); err != nil {
+			if _, err := w.Detach(t.Context(), p, contract.Attachment(project, "acme")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if got, _ := w.answer(t, shop.Project.ID, key.Secret.Reveal()); got != "wrong_tenant" {
 			t.Errorf("its key, once it is detached: %q", got)
 		}
-		if err := w.DeleteTenant(t.Context(), p, "acme", ""); fault.CodeOf(err) != "tenant_in_use" {
+		if _, err := w.DeleteTenant(t.Context(), p, tenantRemoval("acme", "")); fault.CodeOf(err) != "tenant_in_use" {
 			t.Errorf("deleted while a key is of it: %v", err)
 		}
-		if err := w.Detach(t.Context(), p, "shop", "default"); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.Detach(
+			t.Context(), p, contract.Attachment("shop", "default"),
+		); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("default is no team's: %v", err)
 		}
 		own := shop.Project.ID
-		all, err := w.Tenants(t.Context(), p, "", models.Page{})
+		all, err := w.Tenants(t.Context(), p, contract.TeamList{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, tenant := range all.Items {
-			if tenant.Project != own {
+			if tenant.Project == nil || *tenant.Project != own {
 				continue
 			}
-			if err := w.Detach(t.Context(), p, "shop", tenant.ID); fault.CodeOf(err) != "built_in" {
+			if _, err := w.Detach(
+				t.Context(), p, contract.Attachment("shop", tenant.ID),
+			); fault.CodeOf(err) != "built_in" {
 				t.Errorf("default, by its id: %v", err)
 			}
-			if _, err := w.Attach(t.Context(), p, "books", tenant.ID); fault.CodeOf(err) != "built_in" {
+			if _, err := w.Attach(
+				t.Context(), p, contract.Attachment("books", tenant.ID),
+			); fault.CodeOf(err) != "built_in" {
 				t.Errorf("another's default: %v", err)
 			}
 		}
-		if _, err := w.CreateTenant(t.Context(), p, projects.TenantInput{Name: "spare"}); err != nil {
+		if _, err := w.CreateTenant(t.Context(), p, newTenant("spare")); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteTenant(t.Context(), p, "spare", ""); err != nil {
+		if _, err := w.DeleteTenant(t.Context(), p, tenantRemoval("spare", "")); err != nil {
 			t.Errorf("an unused one: %v", err)
 		}
 	})
@@ -327,11 +349,11 @@ func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
 		in.Name, in.Tenant = "shop", "acme"
 		_, p := w.create(t, in)
 		for _, name := range []string{"zeta", "beta"} {
-			if _, err := w.CreateTenant(t.Context(), p, projects.TenantInput{Name: name}); err != nil {
+			if _, err := w.CreateTenant(t.Context(), p, newTenant(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := w.Attach(t.Context(), p, "shop", "zeta"); err != nil {
+		if _, err := w.Attach(t.Context(), p, contract.Attachment("shop", "zeta")); err != nil {
 			t.Fatal(err)
 		}
 		var names []string
@@ -353,10 +375,11 @@ func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
 		if spare, err := w.Attachable(t.Context(), p, "shop"); err != nil || !slices.Equal(spare, []string{"beta"}) {
 			t.Errorf("it could serve %v, %v", spare, err)
 		}
-		if _, err := w.Tenants(t.Context(), p, "team_of_others", models.Page{}); fault.KindOf(err) != fault.NotFound {
+		_, err := w.Tenants(t.Context(), p, contract.TeamList{Team: "team_of_others"})
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("another team's: %v", err)
 		}
-		if own, err := w.Tenants(t.Context(), p, p.HomeTeam, models.Page{}); err != nil {
+		if own, err := w.Tenants(t.Context(), p, contract.TeamList{Team: p.HomeTeam}); err != nil {
 			t.Errorf("the team's: %v", err)
 		} else if len(own.Items) != 4 {
 			t.Errorf("the team's: %v", own.Items)

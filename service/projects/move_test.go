@@ -36,7 +36,7 @@ func (o *owned) free(t *testing.T) {
 	if _, err := o.UpdateSettings(t.Context(), o.owner, o.shop, "", projects.Settings{Product: &none}); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Detach(t.Context(), o.owner, o.shop, "acme"); err != nil {
+	if _, err := o.Detach(t.Context(), o.owner, contract.Attachment(o.shop, "acme")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -91,7 +91,8 @@ func TestMove(t *testing.T) {
 				t.Errorf("%s has %d entries, %v, want 1", team, len(entries), err)
 			}
 		}
-		if _, err := o.Attach(t.Context(), o.owner, o.shop, o.acme); fault.KindOf(err) != fault.NotFound {
+		_, err = o.Attach(t.Context(), o.owner, contract.Attachment(o.shop, o.acme))
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a tenant of the team before is attached: %v", err)
 		}
 		if _, err := o.Move(t.Context(), o.owner, o.shop, home); err != nil {
@@ -147,7 +148,7 @@ func TestMove_whileATenantIsAttached(t *testing.T) {
 		o.free(t)
 		var both sync.WaitGroup
 		both.Go(func() { _, _ = o.Move(t.Context(), o.owner, o.shop, otherTeam) })
-		both.Go(func() { _, _ = o.Attach(t.Context(), o.owner, o.shop, o.acme) })
+		both.Go(func() { _, _ = o.Attach(t.Context(), o.owner, contract.Attachment(o.shop, o.acme)) })
 		both.Wait()
 		p, err := o.Get(t.Context(), o.owner, o.shop)
 		if err != nil {

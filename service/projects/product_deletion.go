@@ -7,32 +7,30 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
 )
 
-// ProductDeletion is what deleting a product changes. Its projects stay.
-type ProductDeletion struct {
-	Product    Product
-	Keys       int64 // that open all of its projects
-	ActiveKeys int64
-}
-
 // ProductDeletion counts what deleting a product changes.
-func (s *Service) ProductDeletion(ctx context.Context, p access.Principal, ref string) (ProductDeletion, error) {
+func (s *Service) ProductDeletion(
+	ctx context.Context, p access.Principal, in contract.ProductPath,
+) (contract.ProductDeletion, error) {
 	tx := s.DB.Read(ctx)
-	row, err := access.Product(tx, p, ref, access.ProductRead)
-	var out ProductDeletion
+	var out contract.ProductDeletion
+	row, err := access.Product(tx, p, in.Product, access.ProductRead)
+	var now contract.Product
 	if err == nil {
-		out.Product, err = viewProduct(tx, row)
+		now, err = productNow(tx, row)
 	}
 	if err == nil {
+		out.Projects = now.Projects
 		out.Keys, out.ActiveKeys, err = tx.CountKeysOfProduct(row.ID, models.Now())
 	}
 	if err != nil {
-		return ProductDeletion{}, fmt.Errorf("projects: what product %s has: %w", ref, err)
+		return contract.ProductDeletion{}, fmt.Errorf("projects: what product %s has: %w", in.Product, err)
 	}
 	return out, nil
 }
@@ -40,29 +38,31 @@ func (s *Service) ProductDeletion(ctx context.Context, p access.Principal, ref s
 // DeleteProduct deletes a product. With confirm, its name, its keys are revoked and its
 // projects leave it. With confirm empty, one with projects is refused as Conflict with the
 // code product_in_use, and the keys of one without go on in the project they were created in.
-func (s *Service) DeleteProduct(ctx context.Context, p access.Principal, ref, confirm string) error {
+func (s *Service) DeleteProduct(
+	ctx context.Context, p access.Principal, in contract.ProductRemoval,
+) (contract.None, error) {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := access.Product(tx, p, ref, access.ProductDelete)
+		row, err := access.Product(tx, p, in.Product, access.ProductDelete)
 		if err != nil {
 			return err
 		}
-		before, err := viewProduct(tx, row)
+		before, err := productNow(tx, row)
 		if err != nil {
 			return err
 		}
-		if err := before.checkDelete(confirm); err != nil {
+		if err := checkDelete(before, in.Confirm); err != nil {
 			return err
 		}
-		return s.eraseProduct(ctx, tx, p, row, before, confirm != "")
+		return s.eraseProduct(ctx, tx, p, row, before, in.Confirm != "")
 	})
 	if err != nil {
-		return fmt.Errorf("projects: delete product %s: %w", ref, err)
+		return contract.None{}, fmt.Errorf("projects: delete product %s: %w", in.Product, err)
 	}
 	s.Changed(ctx)
-	return nil
+	return contract.None{}, nil
 }
 
-func (p Product) checkDelete(confirm string) error {
+func checkDelete(p contract.Product, confirm string) error {
 	n := len(p.Projects)
 	switch {
 	case confirm != "" && confirm != p.Name:
@@ -78,7 +78,7 @@ func (p Product) checkDelete(confirm string) error {
 }
 
 func (s *Service) eraseProduct(
-	ctx context.Context, tx *models.Tx, p access.Principal, row models.Product, before Product, all bool,
+	ctx context.Context, tx *models.Tx, p access.Principal, row models.Product, before contract.Product, all bool,
 ) error {
 	projects, err := tx.ProjectsOfProduct(row.ID)
 	if err != nil {

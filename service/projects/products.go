@@ -1,68 +1,56 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Product is a team's grouping of projects. A key of a product opens all projects
-// in it.
-type Product struct {
-	ID          string
-	Team        string `audit:"-"` // id
-	Name        string
-	DisplayName string
-	Projects    []string // names
-	ETag        string   `audit:"-"`
-	CreatedAt   time.Time
-}
-
 // Products lists the products of the principal's teams, oldest first, or of one of
 // them.
 func (s *Service) Products(
-	ctx context.Context, p access.Principal, team string, page models.Page,
-) (models.List[Product], error) {
-	teams, err := listedTeams(p, access.ProductRead, team)
+	ctx context.Context, p access.Principal, in contract.TeamList,
+) (models.List[contract.Product], error) {
+	var none models.List[contract.Product]
+	teams, err := listedTeams(p, access.ProductRead, in.Team)
 	if err != nil {
-		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
+		return none, fmt.Errorf("projects: list products: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProductsOfTeams(teams, page)
+	rows, err := tx.ProductsOfTeams(teams, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
+		return none, fmt.Errorf("projects: list products: %w", err)
 	}
-	list, err := viewProducts(tx, rows.Items...)
+	list, err := shownProducts(tx, rows.Items...)
 	if err != nil {
-		return models.List[Product]{}, fmt.Errorf("projects: list products: %w", err)
+		return none, fmt.Errorf("projects: list products: %w", err)
 	}
-	return models.List[Product]{Items: list, Next: rows.Next, Total: rows.Total}, nil
+	return models.List[contract.Product]{Items: list, Next: rows.Next, Total: rows.Total}, nil
 }
 
 // Product finds a product by its id, or by its name in one of the principal's teams.
-func (s *Service) Product(ctx context.Context, p access.Principal, ref string) (Product, error) {
+func (s *Service) Product(
+	ctx context.Context, p access.Principal, in contract.ProductPath,
+) (contract.Product, error) {
 	tx := s.DB.Read(ctx)
-	row, err := access.Product(tx, p, ref, access.ProductRead)
+	row, err := access.Product(tx, p, in.Product, access.ProductRead)
 	if err != nil {
-		return Product{}, fmt.Errorf("projects: get product %s: %w", ref, err)
+		return contract.Product{}, fmt.Errorf("projects: get product %s: %w", in.Product, err)
 	}
-	return viewProduct(tx, row)
-}
-
-// ProductInput is what CreateProduct takes.
-type ProductInput struct {
-	Team        string // id; the principal's home team when empty
-	Name        string
-	DisplayName string // the name when empty
+	return productNow(tx, row)
 }
 
 // CreateProduct creates a product in a team of the principal's.
-func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in ProductInput) (Product, error) {
-	var out Product
+func (s *Service) CreateProduct(
+	ctx context.Context, p access.Principal, request contract.ProductCreation,
+) (contract.Product, error) {
+	in := request.Body
+	var out contract.Product
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		team, err := teamFor(p, in.Team, access.ProductCreate)
 		if err != nil {
@@ -81,11 +69,11 @@ func (s *Service) CreateProduct(ctx context.Context, p access.Principal, in Prod
 		if !made {
 			return taken("product", in.Name)
 		}
-		out, err = viewProduct(tx, row)
+		out, err = productNow(tx, row)
 		return err
 	})
 	if err != nil {
-		return Product{}, fmt.Errorf("projects: create product %s: %w", in.Name, err)
+		return contract.Product{}, fmt.Errorf("projects: create product %s: %w", in.Name, err)
 	}
 	return out, nil
 }
@@ -104,7 +92,7 @@ func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName st
 	if err != nil || !made {
 		return row, made, err
 	}
-	after, err := viewProduct(tx, row)
+	after, err := productNow(tx, row)
 	if err != nil {
 		return row, made, err
 	}
@@ -121,30 +109,33 @@ func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName st
 // exports refer to them. With ifMatch not empty the change is refused as stale unless that
 // is still the product's ETag.
 func (s *Service) UpdateProduct(
-	ctx context.Context, p access.Principal, ref, ifMatch, displayName string,
-) (Product, error) {
-	var out Product
+	ctx context.Context, p access.Principal, in contract.ProductUpdate,
+) (contract.Product, error) {
+	var out contract.Product
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := access.Product(tx, p, ref, access.ProductUpdate)
+		row, err := access.Product(tx, p, in.Product, access.ProductUpdate)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(checkDisplayName(displayName)); err != nil {
-			return err
-		}
-		before, err := viewProduct(tx, row)
+		before, err := productNow(tx, row)
 		if err != nil {
 			return err
 		}
 		seen := row.UpdatedAt
-		row.DisplayName, row.UpdatedAt = displayName, models.Now()
+		if in.Body.DisplayName != nil {
+			row.DisplayName = *in.Body.DisplayName
+		}
+		if err := fault.InvalidFields(checkDisplayName(row.DisplayName)); err != nil {
+			return err
+		}
+		row.UpdatedAt = models.Now()
 		if err := written(tx.UpdateProduct(row, seen)); err != nil {
 			return err
 		}
-		if out, err = viewProduct(tx, row); err != nil {
+		if out, err = productNow(tx, row); err != nil {
 			return err
 		}
 		return access.Record(tx, p, access.Entry{
@@ -157,20 +148,20 @@ func (s *Service) UpdateProduct(
 		})
 	})
 	if err != nil {
-		return Product{}, fmt.Errorf("projects: change product %s: %w", ref, err)
+		return contract.Product{}, fmt.Errorf("projects: change product %s: %w", in.Product, err)
 	}
 	return out, nil
 }
 
-func viewProduct(tx *models.Tx, row models.Product) (Product, error) {
-	list, err := viewProducts(tx, row)
+func productNow(tx *models.Tx, row models.Product) (contract.Product, error) {
+	list, err := shownProducts(tx, row)
 	if err != nil {
-		return Product{}, err
+		return contract.Product{}, err
 	}
 	return list[0], nil
 }
 
-func viewProducts(tx *models.Tx, rows ...models.Product) ([]Product, error) {
+func shownProducts(tx *models.Tx, rows ...models.Product) ([]contract.Product, error) {
 	ids := make([]string, 0, len(rows))
 	for _, row := range rows {
 		ids = append(ids, row.ID)
@@ -183,27 +174,23 @@ func viewProducts(tx *models.Tx, rows ...models.Product) ([]Product, error) {
 	for _, project := range projects {
 		names[*project.ProductID] = append(names[*project.ProductID], project.Name)
 	}
-	out := make([]Product, 0, len(rows))
+	out := make([]contract.Product, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, viewProductOf(row, names[row.ID]))
+		out = append(out, shownProduct(row, names[row.ID]))
 	}
 	return out, nil
 }
 
-func viewProductOf(row models.Product, projects []string) Product {
-	out := Product{
+func shownProduct(row models.Product, projects []string) contract.Product {
+	return contract.Product{
 		ID:          row.ID,
 		Team:        row.TeamID,
 		Name:        row.Name,
-		DisplayName: row.DisplayName,
+		DisplayName: cmp.Or(row.DisplayName, row.Name),
+		Projects:    projects,
 		ETag:        access.ETag(row.UpdatedAt),
-		CreatedAt:   row.CreatedAt,
+		CreatedAt:   row.CreatedAt.UTC(),
 	}
-	if out.DisplayName == "" {
-		out.DisplayName = row.Name
-	}
-	out.Projects = projects
-	return out
 }
 
 func checkNames(name, displayName string) []fault.Field {

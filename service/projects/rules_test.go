@@ -298,10 +298,10 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		if _, err := h.CreateTenant(t.Context(), h.owner, projects.TenantInput{Name: "acme"}); err != nil {
+		if _, err := h.CreateTenant(t.Context(), h.owner, newTenant("acme")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Attach(t.Context(), h.owner, h.project, "acme"); err != nil {
+		if _, err := h.Attach(t.Context(), h.owner, contract.Attachment(h.project, "acme")); err != nil {
 			t.Fatal(err)
 		}
 		ana, name := h.person(t, "ana@example.com"), "staff"

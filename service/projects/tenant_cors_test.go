@@ -12,7 +12,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -39,12 +38,12 @@ func TestTenantCORS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tenant, err := w.CreateTenant(t.Context(), owner, projects.TenantInput{Name: "acme"})
+		tenant, err := w.CreateTenant(t.Context(), owner, newTenant("acme"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, ref := range []string{"shop", "books"} {
-			if _, err := w.Attach(t.Context(), owner, ref, "acme"); err != nil {
+			if _, err := w.Attach(t.Context(), owner, contract.Attachment(ref, "acme")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,8 +98,10 @@ func TestTenantCORS(t *testing.T) {
 		if !strings.Contains(errors.Unwrap(err).Error(), "browsers do") {
 			t.Errorf("no origin: %v", err)
 		}
-		if _, err := w.UpdateTenant(t.Context(), owner, "acme", "",
-			projects.TenantChange{DisplayName: new("Acme")}); err != nil {
+		if _, err := w.UpdateTenant(t.Context(), owner, contract.TenantUpdate{
+			TenantPath: contract.TenantPath{Tenant: "acme"},
+			Body:       contract.TenantChange{DisplayName: new("Acme")},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		again, err := w.TenantCORS(t.Context(), owner, contract.TenantPath{Tenant: tenant.ID})

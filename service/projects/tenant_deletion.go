@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -16,50 +17,55 @@ import (
 // people. It is not followed by an event for each of them.
 const EventTenantDeleted = "tenant.deleted"
 
-// TenantDeletion is what deleting a tenant takes along.
-type TenantDeletion struct {
-	Tenant   Tenant
-	Contents models.TenantContents
-}
-
-// InUse reports whether the tenant can only be deleted with its name as confirmation.
-func (d TenantDeletion) InUse() bool {
-	c := d.Contents
-	return len(d.Tenant.Projects) > 0 || c.Users+c.Groups+c.Approvals+c.AppClients+c.Keys > 0
-}
-
-// TenantDeletion counts what deleting a tenant takes along. Its audit entries stay.
-func (s *Service) TenantDeletion(ctx context.Context, p access.Principal, ref string) (TenantDeletion, error) {
+// TenantDeletion returns what deleting a tenant deletes too.
+func (s *Service) TenantDeletion(
+	ctx context.Context, p access.Principal, in contract.TenantPath,
+) (contract.TenantDeletion, error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := access.Tenant(tx, p, ref, access.TenantRead)
-	var out TenantDeletion
+	row, _, err := access.Tenant(tx, p, in.Tenant, access.TenantRead)
+	var out contract.TenantDeletion
 	if err == nil {
 		out, err = tenantDeletion(tx, row)
 	}
 	if err != nil {
-		return TenantDeletion{}, fmt.Errorf("projects: what tenant %s has: %w", ref, err)
+		return contract.TenantDeletion{}, fmt.Errorf("projects: what tenant %s has: %w", in.Tenant, err)
 	}
 	return out, nil
 }
 
-func tenantDeletion(tx *models.Tx, row models.Tenant) (out TenantDeletion, err error) {
-	if out.Tenant, err = viewTenant(tx, row); err == nil {
-		out.Contents, err = tx.ContentsOfTenant(row.ID, models.Now())
+func tenantDeletion(tx *models.Tx, row models.Tenant) (contract.TenantDeletion, error) {
+	tenant, err := tenantNow(tx, row)
+	if err != nil {
+		return contract.TenantDeletion{}, err
 	}
-	return out, err
+	c, err := tx.ContentsOfTenant(row.ID, models.Now())
+	return contract.TenantDeletion{
+		Projects:   tenant.Projects,
+		Users:      c.Users,
+		Groups:     c.Groups,
+		Approvals:  c.Approvals,
+		AppClients: c.AppClients,
+		Providers:  c.Providers,
+		Sessions:   c.Sessions,
+		Keys:       c.Keys,
+		ActiveKeys: c.ActiveKeys,
+		InUse:      len(tenant.Projects) > 0 || c.Users+c.Groups+c.Approvals+c.AppClients+c.Keys > 0,
+	}, err
 }
 
 // DeleteTenant deletes a team's tenant. One that a project serves, or that has people, app
 // clients or keys, is deleted with all of that if confirm is its name, by owners only; it is
 // refused as Conflict with the code tenant_in_use if confirm is empty. The default tenant of
 // a project goes with its project. Gateways refuse its keys and its people's tokens at once.
-func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref, confirm string) error {
+func (s *Service) DeleteTenant(
+	ctx context.Context, p access.Principal, in contract.TenantRemoval,
+) (contract.None, error) {
 	action := access.TenantDelete
-	if confirm != "" {
+	if in.Confirm != "" {
 		action = access.TenantErase
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, team, err := access.Tenant(tx, p, ref, action)
+		row, team, err := access.Tenant(tx, p, in.Tenant, action)
 		if err != nil {
 			return err
 		}
@@ -70,46 +76,45 @@ func (s *Service) DeleteTenant(ctx context.Context, p access.Principal, ref, con
 		if err != nil {
 			return err
 		}
-		if err := takes.check(confirm); err != nil {
+		if err := checkTenantDeletion(row, takes, in.Confirm); err != nil {
 			return err
 		}
 		return s.eraseTenant(ctx, tx, p, row, team, takes)
 	})
 	if err != nil {
-		return fmt.Errorf("projects: delete tenant %s: %w", ref, err)
+		return contract.None{}, fmt.Errorf("projects: delete tenant %s: %w", in.Tenant, err)
 	}
 	s.Changed(ctx)
-	return nil
+	return contract.None{}, nil
 }
 
-func (d TenantDeletion) check(confirm string) error {
+func checkTenantDeletion(row models.Tenant, d contract.TenantDeletion, confirm string) error {
 	switch {
-	case d.Tenant.Project != "":
+	case row.ProjectID != nil:
 		return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists. "+
 			"Delete the project instead.")
-	case confirm != "" && confirm != d.Tenant.Name:
+	case confirm != "" && confirm != row.Name:
 		return fault.InvalidField("/confirm", "wrong_confirmation",
-			"Type the tenant's name, %s, to delete it with everything in it.", d.Tenant.Name)
-	case confirm == "" && d.InUse():
+			"Type the tenant's name, %s, to delete it with everything in it.", row.Name)
+	case confirm == "" && d.InUse:
 		return fault.New(fault.Conflict, "tenant_in_use",
-			"%s An owner can delete the tenant with all of that, by giving its name as confirmation.", d.uses())
+			"%s An owner can delete the tenant with all of that, by giving its name as confirmation.", uses(d))
 	}
 	return nil
 }
 
 // uses says in one or two sentences what keeps the tenant from being deleted.
-func (d TenantDeletion) uses() string {
-	c := d.Contents
+func uses(d contract.TenantDeletion) string {
 	var has, out []string
 	for _, part := range []struct {
 		n         int64
 		one, many string
 	}{
-		{c.Users, "user", "users"},
-		{c.Groups, "group", "groups"},
-		{c.Approvals, "approval", "approvals"},
-		{c.AppClients, "app client", "app clients"},
-		{c.Keys, "key", "keys"},
+		{d.Users, "user", "users"},
+		{d.Groups, "group", "groups"},
+		{d.Approvals, "approval", "approvals"},
+		{d.AppClients, "app client", "app clients"},
+		{d.Keys, "key", "keys"},
 	} {
 		if part.n > 0 {
 			has = append(has, countOf(part.n, part.one, part.many))
@@ -118,7 +123,7 @@ func (d TenantDeletion) uses() string {
 	if len(has) > 0 {
 		out = append(out, "The tenant has "+strings.Join(has, ", ")+".")
 	}
-	if served := d.Tenant.Projects; len(served) > 0 {
+	if served := d.Projects; len(served) > 0 {
 		out = append(out, countOf(int64(len(served)), "project serves", "projects serve")+" this tenant: "+
 			strings.Join(served, ", ")+".")
 	}
@@ -128,8 +133,13 @@ func (d TenantDeletion) uses() string {
 // eraseTenant deletes the rows, and records and announces it. Revisions come last, because
 // other writers wait from the first one on.
 func (s *Service) eraseTenant(
-	ctx context.Context, tx *models.Tx, p access.Principal, row models.Tenant, team string, takes TenantDeletion,
+	ctx context.Context, tx *models.Tx, p access.Principal, row models.Tenant, team string,
+	takes contract.TenantDeletion,
 ) error {
+	before, err := stateOfTenant(tx, row)
+	if err != nil {
+		return err
+	}
 	served, err := tx.ProjectsNear(row)
 	if err != nil {
 		return err
@@ -148,17 +158,17 @@ func (s *Service) eraseTenant(
 	}
 	detail := map[string]string{"name": row.Name}
 	for of, n := range map[string]int64{
-		"users":       takes.Contents.Users,
-		"groups":      takes.Contents.Groups,
-		"app_clients": takes.Contents.AppClients,
-		"keys":        takes.Contents.Keys,
+		"users":       takes.Users,
+		"groups":      takes.Groups,
+		"app_clients": takes.AppClients,
+		"keys":        takes.Keys,
 	} {
 		if n > 0 {
 			detail[of] = strconv.FormatInt(n, 10)
 		}
 	}
 	action := access.TenantDelete
-	if takes.InUse() {
+	if takes.InUse {
 		action = access.TenantErase
 	}
 	err = access.Record(tx, p, access.Entry{
@@ -166,12 +176,12 @@ func (s *Service) eraseTenant(
 		Object: row.ID,
 		Team:   team,
 		Detail: detail,
-		Before: takes.Tenant,
+		Before: before,
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.tellTenantDeleted(ctx, tx, team, takes); err != nil {
+	if err := s.tellTenantDeleted(ctx, tx, team, row, takes); err != nil {
 		return err
 	}
 	now := models.Now()
@@ -188,13 +198,15 @@ func (s *Service) eraseTenant(
 	return nil
 }
 
-func (s *Service) tellTenantDeleted(ctx context.Context, tx *models.Tx, team string, takes TenantDeletion) error {
+func (s *Service) tellTenantDeleted(
+	ctx context.Context, tx *models.Tx, team string, row models.Tenant, takes contract.TenantDeletion,
+) error {
 	if s.Events == nil {
 		return nil
 	}
 	return s.Events.Emit(ctx, tx, team, EventTenantDeleted, map[string]string{
-		"tenant":      takes.Tenant.ID,
-		"tenant_name": takes.Tenant.Name,
-		"users":       strconv.FormatInt(takes.Contents.Users, 10),
+		"tenant":      row.ID,
+		"tenant_name": row.Name,
+		"users":       strconv.FormatInt(takes.Users, 10),
 	})
 }

@@ -1,10 +1,10 @@
 package projects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"time"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
@@ -13,86 +13,78 @@ import (
 	"postern/service/access"
 )
 
-// Tenant is a customer workspace. It belongs to a team and is attached to projects, or is
-// the tenant named default that each project has of its own.
-type Tenant struct {
-	ID            string
-	Team          string `audit:"-"` // id
-	Project       string `audit:"-"` // id, for the default tenant of a project; "" for a team's
+// tenantState is what the audit log says of a tenant.
+type tenantState struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string             // "": the project's
 	CORS          contract.SavedCORS // of calls with its credentials; not set: the project's
-	Projects      []string           // names of the projects that serve it
-	ETag          string             `audit:"-"`
-	CreatedAt     time.Time
+	Projects      []string
 }
 
-// TenantInput is what CreateTenant takes.
-type TenantInput struct {
-	Team                             string // id; the principal's home team when empty
-	Name, DisplayName, FallbackOwner string
+func stateOfTenant(tx *models.Tx, row models.Tenant) (tenantState, error) {
+	now, err := tenantNow(tx, row)
+	if err != nil {
+		return tenantState{}, err
+	}
+	cors, err := viewTenantCORS(tx, row)
+	return tenantState{now.Name, now.DisplayName, row.FallbackOwner, cors, now.Projects}, err
 }
-
-// TenantChange is what UpdateTenant can change; nil leaves a field as it is.
-type TenantChange struct{ DisplayName, FallbackOwner *string }
 
 // Tenants lists the tenants of the principal's teams and of their projects, oldest
 // first, or of one team.
 func (s *Service) Tenants(
-	ctx context.Context, p access.Principal, team string, page models.Page,
-) (models.List[Tenant], error) {
-	teams, err := listedTeams(p, access.TenantRead, team)
+	ctx context.Context, p access.Principal, in contract.TeamList,
+) (models.List[contract.Tenant], error) {
+	var none models.List[contract.Tenant]
+	teams, err := listedTeams(p, access.TenantRead, in.Team)
 	if err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: list tenants: %w", err)
+		return none, fmt.Errorf("projects: list tenants: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.TenantsOfTeams(teams, page)
+	rows, err := tx.TenantsOfTeams(teams, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: list tenants: %w", err)
+		return none, fmt.Errorf("projects: list tenants: %w", err)
 	}
-	list, err := viewTenants(tx, rows)
+	list, err := shownTenants(tx, rows)
 	if err != nil {
-		return models.List[Tenant]{}, fmt.Errorf("projects: list tenants: %w", err)
+		return none, fmt.Errorf("projects: list tenants: %w", err)
 	}
 	return list, nil
 }
 
-func viewTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[Tenant], error) {
-	list := models.List[Tenant]{Next: rows.Next, Total: rows.Total}
+func shownTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[contract.Tenant], error) {
 	projects, err := tx.ProjectsOfTenants(rows.Items)
 	if err != nil {
-		return models.List[Tenant]{}, err
+		return models.List[contract.Tenant]{}, err
 	}
-	for _, row := range rows.Items {
-		tenant, err := viewTenantOf(tx, row, projects[row.ID])
-		if err != nil {
-			return models.List[Tenant]{}, err
-		}
-		list.Items = append(list.Items, tenant)
-	}
-	return list, nil
+	return models.MapList(rows, func(row models.Tenant) contract.Tenant {
+		return shownTenant(row, projects[row.ID])
+	}), nil
 }
 
 // Tenant finds a tenant by its id, or a team's by its name.
-func (s *Service) Tenant(ctx context.Context, p access.Principal, ref string) (Tenant, error) {
+func (s *Service) Tenant(ctx context.Context, p access.Principal, in contract.TenantPath) (contract.Tenant, error) {
 	tx := s.DB.Read(ctx)
-	row, _, err := access.Tenant(tx, p, ref, access.TenantRead)
+	row, _, err := access.Tenant(tx, p, in.Tenant, access.TenantRead)
 	if err != nil {
-		return Tenant{}, fmt.Errorf("projects: get tenant %s: %w", ref, err)
+		return contract.Tenant{}, fmt.Errorf("projects: get tenant %s: %w", in.Tenant, err)
 	}
-	return viewTenant(tx, row)
+	return tenantNow(tx, row)
 }
 
 // CreateTenant creates a tenant in a team of the principal's.
-func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in TenantInput) (Tenant, error) {
-	var out Tenant
+func (s *Service) CreateTenant(
+	ctx context.Context, p access.Principal, request contract.TenantCreation,
+) (contract.Tenant, error) {
+	in := request.Body
+	var out contract.Tenant
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		team, err := teamFor(p, in.Team, access.TenantCreate)
 		if err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(in.check()); err != nil {
+		if err := fault.InvalidFields(checkNewTenant(in)); err != nil {
 			return err
 		}
 		if err := access.CheckQuota(tx, team, models.QuotaTenants); err != nil {
@@ -105,16 +97,16 @@ func (s *Service) CreateTenant(ctx context.Context, p access.Principal, in Tenan
 		if !made {
 			return taken("tenant", in.Name)
 		}
-		out, err = viewTenant(tx, row)
+		out, err = tenantNow(tx, row)
 		return err
 	})
 	if err != nil {
-		return Tenant{}, fmt.Errorf("projects: create tenant %s: %w", in.Name, err)
+		return contract.Tenant{}, fmt.Errorf("projects: create tenant %s: %w", in.Name, err)
 	}
 	return out, nil
 }
 
-func (in TenantInput) check() []fault.Field {
+func checkNewTenant(in contract.NewTenant) []fault.Field {
 	wrong := append(checkTenantName("/name", in.Name), checkDisplayName(in.DisplayName)...)
 	if in.FallbackOwner != "" {
 		wrong = append(wrong, checkFallbackOwner(in.FallbackOwner)...)
@@ -137,7 +129,9 @@ func checkTenantName(pointer, name string) []fault.Field {
 }
 
 // ensureTenant finds the team's tenant of that name, or creates it with its audit entry.
-func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput) (models.Tenant, bool, error) {
+func ensureTenant(
+	tx *models.Tx, p access.Principal, team string, in contract.NewTenant,
+) (models.Tenant, bool, error) {
 	now := models.Now()
 	row, made, err := tx.EnsureTenant(models.Tenant{
 		ID:            models.NewID("tnt"),
@@ -151,7 +145,7 @@ func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput
 	if err != nil || !made {
 		return row, made, err
 	}
-	after, err := viewTenant(tx, row)
+	after, err := stateOfTenant(tx, row)
 	if err != nil {
 		return row, made, err
 	}
@@ -164,25 +158,24 @@ func ensureTenant(tx *models.Tx, p access.Principal, team string, in TenantInput
 	})
 }
 
-// UpdateTenant changes a tenant for every project that serves it. With ifMatch not empty
-// the change is refused as stale unless that is still the tenant's ETag.
+// UpdateTenant changes a tenant for every project that serves it.
 func (s *Service) UpdateTenant(
-	ctx context.Context, p access.Principal, ref, ifMatch string, in TenantChange,
-) (Tenant, error) {
-	var out Tenant
-	err := s.changeTenant(ctx, p, ref, nil, func(tx *models.Tx, row *models.Tenant) (err error) {
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+	ctx context.Context, p access.Principal, in contract.TenantUpdate,
+) (contract.Tenant, error) {
+	var out contract.Tenant
+	err := s.changeTenant(ctx, p, in.Tenant, nil, func(tx *models.Tx, row *models.Tenant) (err error) {
+		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
 		seen := row.UpdatedAt
-		if err := fault.InvalidFields(in.apply(row)); err != nil {
+		if err := fault.InvalidFields(applyTenant(in.Body, row)); err != nil {
 			return err
 		}
 		row.UpdatedAt = models.Now()
 		if err := written(tx.UpdateTenant(*row, seen)); err != nil {
 			return err
 		}
-		out, err = viewTenant(tx, *row)
+		out, err = tenantNow(tx, *row)
 		return err
 	})
 	return out, err
@@ -199,21 +192,21 @@ func (s *Service) changeTenant(
 		if err != nil {
 			return err
 		}
-		before, err := viewTenant(tx, row)
+		before, err := stateOfTenant(tx, row)
 		if err != nil {
 			return err
 		}
 		if err := fn(tx, &row); err != nil {
 			return err
 		}
-		after, err := viewTenant(tx, row)
+		after, err := stateOfTenant(tx, row)
 		if err != nil {
 			return err
 		}
 		entry := access.Entry{
 			Action:  access.TenantUpdate,
 			Object:  row.ID,
-			Project: before.Project,
+			Project: orEmpty(row.ProjectID),
 			Team:    team,
 			Detail:  map[string]string{"name": row.Name},
 			Before:  before,
@@ -232,15 +225,15 @@ func (s *Service) changeTenant(
 	return nil
 }
 
-// apply sets the row's fields, and returns the fields that are wrong.
-func (in TenantChange) apply(row *models.Tenant) []fault.Field {
+// applyTenant sets the row's fields, and returns the fields that are wrong.
+func applyTenant(in contract.TenantChange, row *models.Tenant) []fault.Field {
 	var wrong []fault.Field
 	if in.DisplayName != nil {
 		row.DisplayName = *in.DisplayName
 		wrong = checkDisplayName(row.DisplayName)
 	}
-	if in.FallbackOwner != nil {
-		row.FallbackOwner = *in.FallbackOwner
+	if in.FallbackOwner.Sent {
+		row.FallbackOwner = in.FallbackOwner.Or("")
 		if row.FallbackOwner != "" {
 			wrong = append(wrong, checkFallbackOwner(row.FallbackOwner)...)
 		}
@@ -248,38 +241,34 @@ func (in TenantChange) apply(row *models.Tenant) []fault.Field {
 	return wrong
 }
 
-func viewTenant(tx *models.Tx, row models.Tenant) (Tenant, error) {
+func tenantNow(tx *models.Tx, row models.Tenant) (contract.Tenant, error) {
 	projects, err := tx.ProjectsOfTenants([]models.Tenant{row})
-	if err != nil {
-		return Tenant{}, err
-	}
-	return viewTenantOf(tx, row, projects[row.ID])
+	return shownTenant(row, projects[row.ID]), err
 }
 
-func viewTenantOf(tx *models.Tx, row models.Tenant, projects []models.Project) (Tenant, error) {
-	out := Tenant{
+func shownTenant(row models.Tenant, projects []models.Project) contract.Tenant {
+	out := contract.Tenant{
 		ID:            row.ID,
+		Team:          orEmpty(row.TeamID),
+		Project:       row.ProjectID,
 		Name:          row.Name,
-		DisplayName:   row.DisplayName,
-		FallbackOwner: row.FallbackOwner,
+		DisplayName:   cmp.Or(row.DisplayName, row.Name),
+		FallbackOwner: contract.OrNull(row.FallbackOwner),
 		ETag:          access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt,
-	}
-	if out.DisplayName == "" {
-		out.DisplayName = row.Name
-	}
-	if row.TeamID != nil {
-		out.Team = *row.TeamID
-	}
-	var err error
-	if out.CORS, err = viewTenantCORS(tx, row); err != nil {
-		return out, err
+		CreatedAt:     row.CreatedAt.UTC(),
 	}
 	for _, project := range projects {
 		out.Projects = append(out.Projects, project.Name)
 		if row.ProjectID != nil {
-			out.Project, out.Team = project.ID, project.TeamID
+			out.Team = project.TeamID
 		}
 	}
-	return out, nil
+	return out
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

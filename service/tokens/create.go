@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
@@ -15,23 +16,18 @@ import (
 	"postern/service/accounts"
 )
 
-// New asks for a token.
-type New struct {
-	Name      string
-	Scopes    []string
-	ExpiresAt *time.Time // nil for DefaultTTL, or the end of the token that asks
-}
-
 // Create creates a personal access token for the caller's account. A token created with
 // another token has at most that token's scopes and lifetime.
-func (s *Service) Create(ctx context.Context, p access.Principal, in New) (Minted, error) {
-	var out Minted
+func (s *Service) Create(
+	ctx context.Context, p access.Principal, in contract.TokenCreation,
+) (contract.TokenWithSecret, error) {
+	var out contract.TokenWithSecret
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		if err := access.CheckSelf(p, access.TokenCreate); err != nil {
 			return err
 		}
 		now := models.Now()
-		row, err := in.row(tx, p, now)
+		row, err := checked(tx, p, in.Body, now)
 		if err != nil {
 			return err
 		}
@@ -47,21 +43,23 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in New) (Minte
 		return err
 	})
 	if err != nil {
-		return Minted{}, fmt.Errorf("tokens: create: %w", err)
+		return contract.TokenWithSecret{}, fmt.Errorf("tokens: create: %w", err)
 	}
 	return out, nil
 }
 
 // mint gives the row its secret and keeps it.
-func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (Minted, error) {
+func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (contract.TokenWithSecret, error) {
+	var none contract.TokenWithSecret
 	plaintext, err := policy.NewToken(begins[row.Kind])
 	if err != nil {
-		return Minted{}, err
+		return none, err
 	}
 	sum := policy.HashKey(plaintext)
 	row.ID, row.AccountID, row.Hash, row.Last4 = models.NewID("tok"), p.Account, sum[:], policy.Last4(plaintext)
+	row.UpdatedAt = row.CreatedAt
 	if err := tx.Insert(&row); err != nil {
-		return Minted{}, err
+		return none, err
 	}
 	if err := record(tx, p, access.Entry{
 		Action: access.TokenCreate,
@@ -69,13 +67,14 @@ func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (Minted, er
 		Detail: map[string]string{"name": row.Name},
 		After:  row,
 	}); err != nil {
-		return Minted{}, err
+		return none, err
 	}
-	return Minted{Token: view(row, p), Plaintext: plaintext}, nil
+	return contract.TokenWithSecret{Token: shown(row, p), Secret: contract.Secret(plaintext)}, nil
 }
 
-// row checks what was asked for.
-func (in New) row(tx *models.Tx, p access.Principal, now time.Time) (models.AccessToken, error) {
+// checked returns the row of a new token. Without an end it lives for DefaultTTL, or as long as the token that creates
+// it.
+func checked(tx *models.Tx, p access.Principal, in contract.NewToken, now time.Time) (models.AccessToken, error) {
 	name, problem := readName(in.Name)
 	wrong := slices.DeleteFunc([]fault.Field{problem}, func(f fault.Field) bool { return f.Detail == "" })
 	scopes, problems := readScopes(in.Scopes, p)
@@ -111,7 +110,7 @@ func (in New) row(tx *models.Tx, p access.Principal, now time.Time) (models.Acce
 		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)
 	}
 	return models.AccessToken{
-		Kind:      Personal,
+		Kind:      contract.PersonalToken,
 		Name:      name,
 		Scopes:    scopes,
 		CreatedAt: now,

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
@@ -145,7 +146,7 @@ type Waiting struct {
 	UserCode   string
 	Machine    string
 	RemoteAddr string // of IPv6 the network, as policy.SourceName has it
-	Scopes     []access.Scope
+	Scopes     []string
 	AskedAt    time.Time
 	TokenTTL   time.Duration
 }
@@ -163,7 +164,7 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Wa
 		UserCode:   code,
 		Machine:    row.Machine,
 		RemoteAddr: row.RemoteAddr,
-		Scopes:     scopesOf(row.Scopes),
+		Scopes:     row.Scopes,
 		AskedAt:    row.CreatedAt,
 		TokenTTL:   DefaultTTL,
 	}, nil
@@ -240,8 +241,10 @@ var (
 
 // Exchange gives a program its token once its request was approved, as the
 // account that approved it. Its errors have the codes of RFC 8628.
-func (s *Service) Exchange(ctx context.Context, deviceCode string, from access.Principal) (Minted, error) {
-	var out Minted
+func (s *Service) Exchange(
+	ctx context.Context, deviceCode string, from access.Principal,
+) (contract.TokenWithSecret, error) {
+	var out contract.TokenWithSecret
 	var answer error // committed, not rolled back: what was asked when is to be kept
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := tx.DeviceGrantByDevice(hash(deviceCode))
@@ -266,7 +269,7 @@ func (s *Service) Exchange(ctx context.Context, deviceCode string, from access.P
 		return err
 	})
 	if err = cmp.Or[error](err, answer); err != nil {
-		return Minted{}, fmt.Errorf("tokens: exchange a device code: %w", err)
+		return contract.TokenWithSecret{}, fmt.Errorf("tokens: exchange a device code: %w", err)
 	}
 	return out, nil
 }
@@ -281,18 +284,21 @@ func poll(tx *models.Tx, row models.DeviceGrant, now time.Time) (answer, err err
 	return answer, tx.PollDeviceGrant(row.ID, now, every)
 }
 
-func redeem(tx *models.Tx, row models.DeviceGrant, from access.Principal, now time.Time) (Minted, error) {
+func redeem(
+	tx *models.Tx, row models.DeviceGrant, from access.Principal, now time.Time,
+) (contract.TokenWithSecret, error) {
+	var none contract.TokenWithSecret
 	won, err := tx.DeleteDeviceGrant(row.ID)
 	if err != nil || !won || row.AccountID == nil {
-		return Minted{}, cmp.Or[error](err, errGrant)
+		return none, cmp.Or[error](err, errGrant)
 	}
 	p, err := accounts.PrincipalOf(tx, *row.AccountID)
 	if err != nil {
-		return Minted{}, err
+		return none, err
 	}
 	p.RemoteAddr, p.RequestID = from.RemoteAddr, from.RequestID
 	return mint(tx, p, models.AccessToken{
-		Kind:      CLI,
+		Kind:      contract.CLIToken,
 		Name:      row.Machine,
 		Scopes:    slices.Clone(row.Scopes),
 		CreatedAt: now,

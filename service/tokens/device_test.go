@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -25,7 +26,7 @@ func (w *world) ask(scopes ...string) tokens.Asked {
 	return asked
 }
 
-func (w *world) exchange(device string) (tokens.Minted, string) {
+func (w *world) exchange(device string) (contract.TokenWithSecret, string) {
 	minted, err := w.s.Exchange(w.t.Context(), device, access.Principal{
 		RemoteAddr: "192.0.2.7:4001",
 		RequestID:  "req_1",
@@ -71,11 +72,11 @@ func TestTheDeviceFlow(t *testing.T) {
 			t.Fatal(err)
 		}
 		minted, code := w.exchange(asked.DeviceCode)
-		if code != "" || minted.Kind != tokens.CLI || minted.Name != "laptop" ||
-			!strings.HasPrefix(minted.Plaintext, "postern_cli_") {
+		if code != "" || minted.Kind != contract.CLIToken || minted.Name != "laptop" ||
+			!strings.HasPrefix(minted.Secret.Reveal(), "postern_cli_") {
 			t.Fatalf("got %+v, %s", minted, code)
 		}
-		if p := w.by(minted.Plaintext); p.Account != w.ana.Account || p.May(p.HomeTeam, access.KeyCreate) ||
+		if p := w.by(minted.Secret.Reveal()); p.Account != w.ana.Account || p.May(p.HomeTeam, access.KeyCreate) ||
 			!p.May(p.HomeTeam, access.ExportCreate) {
 			t.Errorf("stands for %+v", p)
 		}
@@ -195,7 +196,7 @@ func TestWhoMayApprove(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
-		everything := w.by(w.create("read", "write", "keys", "export", "users", "admin").Plaintext)
+		everything := w.by(w.create("read", "write", "keys", "export", "users", "admin").Secret.Reveal())
 		for name, tt := range map[string]struct {
 			who  access.Principal
 			want fault.Kind

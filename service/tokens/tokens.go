@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
@@ -22,16 +23,9 @@ import (
 	"postern/service/accounts"
 )
 
-// The kinds of token.
-const (
-	Personal  = "personal"  // made by hand
-	CLI       = "cli"       // made by the device flow
-	Workspace = "workspace" // the key of an unclaimed workspace
-)
-
 // begins is what a token of each kind begins with: none can be taken for an API
 // key, and scanners for leaked secrets know them by it.
-var begins = map[string]string{Personal: "postern_pat_", CLI: "postern_cli_"}
+var begins = map[string]string{contract.PersonalToken: "postern_pat_", contract.CLIToken: "postern_cli_"}
 
 // How long a token lives.
 const (
@@ -47,29 +41,6 @@ type Service struct {
 	DB         *models.DB
 	MaxWaiting int64 // programs that wait for approval at a time; 0 means maxWaiting
 	guesses    guesses
-}
-
-// Token is a credential without its secret.
-type Token struct {
-	ID         string
-	Kind       string
-	Name       string
-	Scopes     []access.Scope // empty for a workspace key, which no scope narrows
-	Last4      string
-	CreatedAt  time.Time
-	ExpiresAt  *time.Time
-	LastUsedAt *time.Time // to the minute; nil for never
-
-	// LastUsedFrom is the client's IP address at the first use within that minute.
-	LastUsedFrom string
-
-	Current bool // it is the one that asks
-}
-
-// Minted is a new token with its plaintext, which is shown this once.
-type Minted struct {
-	Token
-	Plaintext string
 }
 
 // IsToken reports whether a bearer token is one of this package, by its prefix.
@@ -139,106 +110,166 @@ func scopesOf(names []string) []access.Scope {
 	return out
 }
 
-func view(row models.AccessToken, p access.Principal) Token {
-	return Token{
+func shown(row models.AccessToken, p access.Principal) contract.Token {
+	return contract.Token{
 		ID:           row.ID,
 		Kind:         row.Kind,
 		Name:         row.Name,
-		Scopes:       scopesOf(row.Scopes),
+		Scopes:       row.Scopes,
 		Last4:        row.Last4,
-		CreatedAt:    row.CreatedAt,
-		ExpiresAt:    &row.ExpiresAt,
-		LastUsedAt:   row.LastUsedAt,
+		CreatedAt:    row.CreatedAt.UTC(),
+		ExpiresAt:    contract.UTC(&row.ExpiresAt),
+		LastUsedAt:   contract.UTC(row.LastUsedAt),
 		LastUsedFrom: row.LastUsedFrom,
 		Current:      row.ID == p.Token,
+		ETag:         access.ETag(row.UpdatedAt),
 	}
 }
 
 // List returns the tokens of the caller's account, newest first; for a workspace
 // key, itself.
-func (s *Service) List(ctx context.Context, p access.Principal, page models.Page) (models.List[Token], error) {
+func (s *Service) List(
+	ctx context.Context, p access.Principal, in contract.TokenList,
+) (models.List[contract.Token], error) {
+	var none models.List[contract.Token]
 	if isWorkspace(p) {
 		keys, err := s.workspaceKeys(ctx, p)
-		return models.List[Token]{Items: keys}, err
+		return models.List[contract.Token]{Items: keys}, err
 	}
 	if err := access.CheckSelf(p, access.TokenRead); err != nil {
-		return models.List[Token]{}, fmt.Errorf("tokens: list: %w", err)
+		return none, fmt.Errorf("tokens: list: %w", err)
 	}
+	page := models.PageOf(in.Page, in.Sort, in.Text)
 	rows, err := s.DB.Read(ctx).AccessTokensOf(p.Account, page, models.Now())
 	if err != nil {
-		return models.List[Token]{}, fmt.Errorf("tokens: list those of %s: %w", p.Account, err)
+		return none, fmt.Errorf("tokens: list those of %s: %w", p.Account, err)
 	}
-	return models.MapList(rows, func(row models.AccessToken) Token { return view(row, p) }), nil
+	return models.MapList(rows, func(row models.AccessToken) contract.Token { return shown(row, p) }), nil
 }
 
-// Find returns one token of the caller's account.
-func (s *Service) Find(ctx context.Context, p access.Principal, id string) (Token, error) {
-	if err := access.CheckSelf(p, access.TokenRead); err != nil {
-		return Token{}, fmt.Errorf("tokens: find %s: %w", id, err)
+// Get returns one token of the caller's account; for a workspace key, itself.
+func (s *Service) Get(ctx context.Context, p access.Principal, in contract.TokenPath) (contract.Token, error) {
+	if isWorkspace(p) {
+		keys, err := s.workspaceKeys(ctx, p)
+		if i := slices.IndexFunc(keys, func(t contract.Token) bool { return t.ID == in.Token }); i >= 0 {
+			return keys[i], nil
+		}
+		return contract.Token{}, cmp.Or(err, access.NotFound())
 	}
-	row, err := s.DB.Read(ctx).AccessTokenByID(id)
+	row, err := find(s.DB.Read(ctx), p, in.Token, access.TokenRead)
+	if err != nil {
+		return contract.Token{}, fmt.Errorf("tokens: get %s: %w", in.Token, err)
+	}
+	return shown(row, p), nil
+}
+
+// find loads a token of the principal's account, which may do action.
+func find(tx *models.Tx, p access.Principal, id string, action access.Action) (models.AccessToken, error) {
+	if err := access.CheckSelf(p, action); err != nil {
+		return models.AccessToken{}, err
+	}
+	return ofAccount(tx, p, id)
+}
+
+func ofAccount(tx *models.Tx, p access.Principal, id string) (models.AccessToken, error) {
+	row, err := tx.AccessTokenByID(id)
 	if errors.Is(err, models.ErrNotFound) || (err == nil && row.AccountID != p.Account) {
 		err = access.NotFound()
 	}
+	return row, err
+}
+
+// Update renames a token.
+func (s *Service) Update(ctx context.Context, p access.Principal, in contract.TokenUpdate) (contract.Token, error) {
+	var out contract.Token
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := find(tx, p, in.Token, access.TokenUpdate)
+		if err != nil {
+			return err
+		}
+		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
+			return err
+		}
+		before := row
+		if in.Body.Name != nil {
+			name, problem := readName(*in.Body.Name)
+			if problem.Detail != "" {
+				return fault.InvalidFields([]fault.Field{problem})
+			}
+			row.Name = name
+		}
+		row.UpdatedAt = models.Now()
+		if won, err := tx.RenameAccessToken(row, before.UpdatedAt); err != nil || !won {
+			return cmp.Or(err, access.Stale())
+		}
+		out = shown(row, p)
+		return record(tx, p, access.Entry{
+			Action: access.TokenUpdate,
+			Object: row.ID,
+			Detail: map[string]string{"name": row.Name},
+			Before: before,
+			After:  row,
+		})
+	})
 	if err != nil {
-		return Token{}, fmt.Errorf("tokens: find %s: %w", id, err)
+		return contract.Token{}, fmt.Errorf("tokens: update %s: %w", in.Token, err)
 	}
-	return view(row, p), nil
+	return out, nil
 }
 
 func isWorkspace(p access.Principal) bool {
 	return p.Account == "" && p.Roles[p.HomeTeam] == access.Workspace
 }
 
-func (s *Service) workspaceKeys(ctx context.Context, p access.Principal) ([]Token, error) {
+func (s *Service) workspaceKeys(ctx context.Context, p access.Principal) ([]contract.Token, error) {
 	rows, err := s.DB.Read(ctx).TokensOfTeam(accounts.KindWorkspace, p.HomeTeam, models.Now())
 	if err != nil {
 		return nil, fmt.Errorf("tokens: list the keys of %s: %w", p.HomeTeam, err)
 	}
-	var list []Token
+	var list []contract.Token
 	for _, row := range rows {
-		list = append(list, viewKey(row, p))
+		list = append(list, shownKey(row, p))
 	}
 	return list, nil
 }
 
-func viewKey(row models.Token, p access.Principal) Token {
-	return Token{
+func shownKey(row models.Token, p access.Principal) contract.Token {
+	return contract.Token{
 		ID:        row.ID,
-		Kind:      Workspace,
+		Kind:      contract.WorkspaceKey,
 		Name:      "Workspace key",
-		CreatedAt: row.CreatedAt,
-		ExpiresAt: row.ExpiresAt,
+		Scopes:    []string{},
+		CreatedAt: row.CreatedAt.UTC(),
+		ExpiresAt: contract.UTC(row.ExpiresAt),
 		Current:   row.ID == p.Token,
+		ETag:      access.ETag(row.CreatedAt), // it can't be changed
 	}
 }
 
-// Current returns the token that the caller presented. ok is false for a session.
-func (s *Service) Current(ctx context.Context, p access.Principal) (t Token, ok bool, err error) {
+// Current returns the token that the caller presented, nil for a session.
+func (s *Service) Current(ctx context.Context, p access.Principal) (*contract.Token, error) {
 	switch {
 	case isWorkspace(p):
 		keys, err := s.workspaceKeys(ctx, p)
-		if err != nil {
-			return Token{}, false, err
+		if i := slices.IndexFunc(keys, func(t contract.Token) bool { return t.Current }); i >= 0 {
+			return &keys[i], nil
 		}
-		i := slices.IndexFunc(keys, func(t Token) bool { return t.Current })
-		if i < 0 {
-			return Token{}, false, nil
-		}
-		return keys[i], true, nil
+		return nil, err
 	case p.Scoped:
 		row, err := s.DB.Read(ctx).AccessTokenByID(p.Token)
 		if err != nil {
-			return Token{}, false, fmt.Errorf("tokens: find %s: %w", p.Token, err)
+			return nil, fmt.Errorf("tokens: find %s: %w", p.Token, err)
 		}
-		return view(row, p), true, nil
+		out := shown(row, p)
+		return &out, nil
 	}
-	return Token{}, false, nil
+	return nil, nil
 }
 
 // Revoke ends a token of the caller's account at once. Any credential may end
 // itself.
-func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) error {
+func (s *Service) Revoke(ctx context.Context, p access.Principal, in contract.TokenPath) (contract.None, error) {
+	id := in.Token
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		if isWorkspace(p) {
 			return revokeKey(tx, p, id)
@@ -248,10 +279,7 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) err
 				return err
 			}
 		}
-		row, err := tx.AccessTokenByID(id)
-		if errors.Is(err, models.ErrNotFound) || (err == nil && row.AccountID != p.Account) {
-			return access.NotFound()
-		}
+		row, err := ofAccount(tx, p, id)
 		if err != nil {
 			return err
 		}
@@ -267,9 +295,9 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, id string) err
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("tokens: revoke %s: %w", id, err)
+		return contract.None{}, fmt.Errorf("tokens: revoke %s: %w", id, err)
 	}
-	return nil
+	return contract.None{}, nil
 }
 
 func revokeKey(tx *models.Tx, p access.Principal, id string) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -53,13 +54,22 @@ func newOwner(t *testing.T, db *models.DB, name string) access.Principal {
 	return p
 }
 
-func (w *world) create(scopes ...string) tokens.Minted {
+func (w *world) create(scopes ...string) contract.TokenWithSecret {
 	w.t.Helper()
-	minted, err := w.s.Create(w.t.Context(), w.ana, tokens.New{Name: "ci", Scopes: scopes})
+	minted, err := w.creates(w.ana, contract.NewToken{Name: "ci", Scopes: scopes})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return minted
+}
+
+func (w *world) creates(p access.Principal, in contract.NewToken) (contract.TokenWithSecret, error) {
+	return w.s.Create(w.t.Context(), p, contract.TokenCreation{Body: in})
+}
+
+func (w *world) revoke(p access.Principal, id string) error {
+	_, err := w.s.Revoke(w.t.Context(), p, contract.TokenPath{Token: id})
+	return err
 }
 
 func (w *world) by(plaintext string) access.Principal {
@@ -71,9 +81,9 @@ func (w *world) by(plaintext string) access.Principal {
 	return p
 }
 
-func (w *world) list(p access.Principal) []tokens.Token {
+func (w *world) list(p access.Principal) []contract.Token {
 	w.t.Helper()
-	page, err := w.s.List(w.t.Context(), p, models.Page{})
+	page, err := w.s.List(w.t.Context(), p, contract.TokenList{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -84,11 +94,12 @@ func TestATokenIsItsAccountWithinItsScopes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("keys", "read", "keys")
-		if !strings.HasPrefix(minted.Plaintext, "postern_pat_") || len(minted.Plaintext) != len("postern_pat_")+38 ||
-			!tokens.IsToken(minted.Plaintext) {
-			t.Errorf("the token is %q", minted.Plaintext)
+		secret := minted.Secret.Reveal()
+		if !strings.HasPrefix(secret, "postern_pat_") || len(secret) != len("postern_pat_")+38 ||
+			!tokens.IsToken(secret) {
+			t.Errorf("the token is %q", secret)
 		}
-		p := w.by(minted.Plaintext)
+		p := w.by(secret)
 		if p.Account != w.ana.Account || !p.Scoped || !slices.Equal(p.Scopes, []access.Scope{"read", "keys"}) {
 			t.Errorf("it stands for %+v", p)
 		}
@@ -109,7 +120,7 @@ func TestATokenLosesWhatItsAccountLoses(t *testing.T) {
 		if _, err := db.SQL().ExecContext(t.Context(), "DELETE FROM memberships"); err != nil {
 			t.Fatal(err)
 		}
-		err := access.Check(w.by(minted.Plaintext), w.ana.HomeTeam, access.ProjectRead)
+		err := access.Check(w.by(minted.Secret.Reveal()), w.ana.HomeTeam, access.ProjectRead)
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("without a membership: %v", err)
 		}
@@ -120,28 +131,28 @@ func TestWhatIsNoValidToken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		revoked, expired, good := w.create("read"), w.create("read"), w.create("read")
-		if err := w.s.Revoke(t.Context(), w.ana, revoked.ID); err != nil {
+		if err := w.revoke(w.ana, revoked.ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE access_tokens SET expires_at = '2001-01-01 "+
 			"00:00:00+00:00' WHERE name = 'ci' AND last4 = '"+expired.Last4+"'"); err != nil {
 			t.Fatal(err)
 		}
-		tampered := []byte(good.Plaintext)
+		tampered := []byte(good.Secret.Reveal())
 		tampered[20] ^= 1
 		for name, text := range map[string]string{
 			"nothing":           "",
-			"revoked":           revoked.Plaintext,
-			"expired":           expired.Plaintext,
+			"revoked":           revoked.Secret.Reveal(),
+			"expired":           expired.Secret.Reveal(),
 			"tampered":          string(tampered),
-			"cut":               good.Plaintext[:len(good.Plaintext)-1],
-			"of the other kind": strings.Replace(good.Plaintext, "_pat_", "_cli_", 1),
+			"cut":               good.Secret.Reveal()[:len(good.Secret.Reveal())-1],
+			"of the other kind": strings.Replace(good.Secret.Reveal(), "_pat_", "_cli_", 1),
 		} {
 			if _, err := w.s.ByToken(t.Context(), text, ""); fault.CodeOf(err) != "invalid_token" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		w.by(good.Plaintext)
+		w.by(good.Secret.Reveal())
 	})
 }
 
@@ -149,7 +160,7 @@ func TestOnlyTheHashOfATokenIsKept(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("read")
-		sum := sha256.Sum256([]byte(minted.Plaintext))
+		sum := sha256.Sum256([]byte(minted.Secret.Reveal()))
 		row, err := db.Read(t.Context()).AccessTokenByID(minted.ID)
 		if err != nil || string(row.Hash) != string(sum[:]) {
 			t.Errorf("kept as %x, %v", row.Hash, err)
@@ -159,7 +170,7 @@ func TestOnlyTheHashOfATokenIsKept(t *testing.T) {
 			t.Fatalf("%+v, %v", entries, err)
 		}
 		for _, change := range entries[0].Changes {
-			if strings.Contains(fmt.Sprint(change.After), minted.Plaintext[12:44]) {
+			if strings.Contains(fmt.Sprint(change.After), minted.Secret.Reveal()[12:44]) {
 				t.Errorf("the audit log holds the token: %+v", entries[0])
 			}
 		}
@@ -174,7 +185,7 @@ func TestTheMinuteOfTheLastUseIsKept(t *testing.T) {
 			t.Errorf("used at %s, before it was", used)
 		}
 		before := models.Now().Truncate(time.Minute)
-		w.by(minted.Plaintext)
+		w.by(minted.Secret.Reveal())
 		used := w.list(w.ana)[0].LastUsedAt
 		if used == nil || used.Before(before) || used.After(models.Now()) || !used.Equal(used.Truncate(time.Minute)) {
 			t.Errorf("used at %v", used)
@@ -189,7 +200,7 @@ func TestATokenGivesNoMoreThanItHas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		soon := models.Now().Add(time.Hour)
-		minted, err := w.s.Create(t.Context(), w.ana, tokens.New{
+		minted, err := w.creates(w.ana, contract.NewToken{
 			Name:      "admin",
 			Scopes:    []string{"admin", "read"},
 			ExpiresAt: &soon,
@@ -197,19 +208,19 @@ func TestATokenGivesNoMoreThanItHas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, later := w.by(minted.Plaintext), soon.Add(time.Second)
-		child, err := w.s.Create(t.Context(), p, tokens.New{Name: "child", Scopes: []string{"read"}})
+		p, later := w.by(minted.Secret.Reveal()), soon.Add(time.Second)
+		child, err := w.creates(p, contract.NewToken{Name: "child", Scopes: []string{"read"}})
 		if err != nil || !child.ExpiresAt.Equal(soon) {
 			t.Errorf("a child lives until %v, %v", child.ExpiresAt, err)
 		}
-		for name, in := range map[string]tokens.New{
+		for name, in := range map[string]contract.NewToken{
 			"/scopes/1":   {Name: "x", Scopes: []string{"read", "export"}},
 			"/expires_at": {Name: "x", Scopes: []string{"read"}, ExpiresAt: &later},
 		} {
-			_, err := w.s.Create(t.Context(), p, in)
+			_, err := w.creates(p, in)
 			wantField(t, err, name)
 		}
-		if _, err := w.s.Create(t.Context(), w.by(w.create("read").Plaintext), tokens.New{
+		if _, err := w.creates(w.by(w.create("read").Secret.Reveal()), contract.NewToken{
 			Name:   "x",
 			Scopes: []string{"read"},
 		}); fault.CodeOf(err) != "insufficient_scope" {
@@ -230,18 +241,18 @@ func TestBadTokensNameTheField(t *testing.T) {
 		w := newWorld(t, db)
 		past, far := models.Now().Add(-time.Second), models.Now().Add(tokens.MaxTTL+time.Minute)
 		for _, tt := range []struct {
-			in      tokens.New
+			in      contract.NewToken
 			pointer string
 		}{
-			{tokens.New{Name: " ", Scopes: []string{"read"}}, "/name"},
-			{tokens.New{Name: strings.Repeat("x", 81), Scopes: []string{"read"}}, "/name"},
-			{tokens.New{Name: "a\u202eb", Scopes: []string{"read"}}, "/name"},
-			{tokens.New{Name: "x"}, "/scopes"},
-			{tokens.New{Name: "x", Scopes: []string{"root"}}, "/scopes/0"},
-			{tokens.New{Name: "x", Scopes: []string{"read"}, ExpiresAt: &past}, "/expires_at"},
-			{tokens.New{Name: "x", Scopes: []string{"read"}, ExpiresAt: &far}, "/expires_at"},
+			{contract.NewToken{Name: " ", Scopes: []string{"read"}}, "/name"},
+			{contract.NewToken{Name: strings.Repeat("x", 81), Scopes: []string{"read"}}, "/name"},
+			{contract.NewToken{Name: "a\u202eb", Scopes: []string{"read"}}, "/name"},
+			{contract.NewToken{Name: "x"}, "/scopes"},
+			{contract.NewToken{Name: "x", Scopes: []string{"root"}}, "/scopes/0"},
+			{contract.NewToken{Name: "x", Scopes: []string{"read"}, ExpiresAt: &past}, "/expires_at"},
+			{contract.NewToken{Name: "x", Scopes: []string{"read"}, ExpiresAt: &far}, "/expires_at"},
 		} {
-			_, err := w.s.Create(t.Context(), w.ana, tt.in)
+			_, err := w.creates(w.ana, tt.in)
 			wantField(t, err, tt.pointer)
 		}
 	})
@@ -252,7 +263,7 @@ func TestWhoMayRevoke(t *testing.T) {
 		w := newWorld(t, db)
 		sam := newOwner(t, db, "sam")
 		mine, other := w.create("read"), w.create("read")
-		self := w.by(mine.Plaintext)
+		self := w.by(mine.Secret.Reveal())
 		for name, tt := range map[string]struct {
 			who  access.Principal
 			id   string
@@ -267,11 +278,11 @@ func TestWhoMayRevoke(t *testing.T) {
 				HomeTeam: "team_x",
 			}, mine.ID, fault.NotFound},
 		} {
-			if err := w.s.Revoke(t.Context(), tt.who, tt.id); err == nil || fault.KindOf(err) != tt.want {
+			if err := w.revoke(tt.who, tt.id); err == nil || fault.KindOf(err) != tt.want {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := w.s.Revoke(t.Context(), self, mine.ID); err != nil {
+		if err := w.revoke(self, mine.ID); err != nil {
 			t.Errorf("itself: %v", err)
 		}
 		if left := w.list(w.ana); len(left) != 1 || left[0].ID != other.ID {
@@ -279,6 +290,45 @@ func TestWhoMayRevoke(t *testing.T) {
 		}
 		if found := w.list(sam); len(found) != 0 {
 			t.Errorf("sam sees %+v", found)
+		}
+	})
+}
+
+func TestUpdate(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		sam := newOwner(t, db, "sam")
+		minted, name := w.create("read"), " backup "
+		update := func(p access.Principal, ifMatch string, name *string) (contract.Token, error) {
+			return w.s.Update(t.Context(), p, contract.TokenUpdate{
+				TokenPath: contract.TokenPath{Token: minted.ID},
+				Condition: contract.Condition{IfMatch: ifMatch},
+				Body:      contract.TokenChange{Name: name},
+			})
+		}
+		updated, err := update(w.ana, minted.ETag, &name)
+		if err != nil || updated.Name != "backup" || updated.ETag == minted.ETag {
+			t.Fatalf("updated to %+v, %v", updated, err)
+		}
+		if got, err := w.s.Get(t.Context(), w.ana, contract.TokenPath{Token: minted.ID}); err != nil ||
+			got.Name != "backup" || got.ETag != updated.ETag {
+			t.Errorf("get: %+v, %v", got, err)
+		}
+		if _, err := update(w.ana, minted.ETag, &name); fault.KindOf(err) != fault.Stale {
+			t.Errorf("with an old ETag: %v", err)
+		}
+		if _, err := update(sam, "", &name); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("another account: %v", err)
+		}
+		if _, err := update(w.by(minted.Secret.Reveal()), "", &name); fault.CodeOf(err) != "insufficient_scope" {
+			t.Errorf("a token without admin: %v", err)
+		}
+		_, err = update(w.ana, "", new(string))
+		wantField(t, err, "/name")
+		entries, err := db.Read(t.Context()).AuditOf(w.ana.HomeTeam, 10)
+		if err != nil || len(entries) != 2 || entries[0].Action != "token.update" ||
+			entries[0].Changes["name"] != (models.AuditChange{Before: "ci", After: "backup"}) {
+			t.Errorf("recorded %+v, %v", entries, err)
 		}
 	})
 }
@@ -300,10 +350,13 @@ func TestAWorkspaceKeyListsAndEndsItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := w.list(key)
-		if len(found) != 1 || found[0].Kind != tokens.Workspace || !found[0].Current || found[0].ExpiresAt == nil {
+		if len(found) != 1 || found[0].Kind != contract.WorkspaceKey || !found[0].Current || found[0].ExpiresAt == nil {
 			t.Fatalf("lists %+v", found)
 		}
-		if err := w.s.Revoke(t.Context(), key, found[0].ID); err != nil {
+		if got, err := w.s.Get(t.Context(), key, contract.TokenPath{Token: found[0].ID}); err != nil || !got.Current {
+			t.Errorf("get: %+v, %v", got, err)
+		}
+		if err := w.revoke(key, found[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := people.ByWorkspaceKey(t.Context(), made.Key); fault.KindOf(err) != fault.Unauthenticated {

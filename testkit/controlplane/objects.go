@@ -10,7 +10,6 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
-	"postern/service/domains"
 	"postern/service/exports"
 	"postern/service/projects"
 	"postern/service/tokens"
@@ -134,10 +133,12 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 		has.Tenant = has.sharedTenant
 	case "attached":
 		has.Tenant = has.sharedTenant
-		_, err = o.Server.Projects.Attach(t.Context(), o.Principal, has.Project, has.Tenant)
+		_, err = o.Server.Projects.Attach(t.Context(), o.Principal, contract.Attachment(has.Project, has.Tenant))
 	case "token":
-		var minted tokens.Minted
-		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, tokens.New{Name: "ci", Scopes: []string{"read"}})
+		var minted contract.TokenWithSecret
+		minted, err = o.Server.Tokens.Create(t.Context(), o.Principal, contract.TokenCreation{
+			Body: contract.NewToken{Name: "ci", Scopes: []string{"read"}},
+		})
 		has.token = minted.ID
 	case "frozen":
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
@@ -168,7 +169,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "taken":
 		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
 	case "approved":
-		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, has.Project, has.domain)
+		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, contract.DomainOf(has.Project, has.domain))
 	case "two versions":
 		in := projects.VersionInput{Name: "2.0.0"}
 		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, in)
@@ -203,8 +204,10 @@ func (o *Fixture) CreateProject(t testing.TB, p access.Principal, name string) p
 // createDomain adds a host name with its TXT record, which is not verified yet.
 func (o *Fixture) createDomain(t testing.TB, project string) string {
 	t.Helper()
-	input := domains.Input{Host: fmt.Sprintf("api-%d.example.com", o.number), Environment: "prod"}
-	added, err := o.Server.Domains.Add(t.Context(), o.Principal, project, input)
+	added, err := o.Server.Domains.Create(t.Context(), o.Principal, contract.DomainCreation{
+		ProjectPath: contract.ProjectPath{Project: project},
+		Body:        contract.NewDomain{Host: fmt.Sprintf("api-%d.example.com", o.number), Environment: "prod"},
+	})
 	must(t, err)
 	o.Names.Set(added.Record.Name, added.Record.Value)
 	return added.ID
@@ -230,16 +233,18 @@ func (o *Fixture) createKeyType(t testing.TB, project string) string {
 
 func (o *Fixture) createProduct(t testing.TB) string {
 	t.Helper()
-	input := projects.ProductInput{Name: fmt.Sprintf("product-%d", o.number)}
-	created, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, input)
+	created, err := o.Server.Projects.CreateProduct(t.Context(), o.Principal, contract.ProductCreation{
+		Body: contract.NewProduct{Name: fmt.Sprintf("product-%d", o.number)},
+	})
 	must(t, err)
 	return created.ID
 }
 
 func (o *Fixture) createTenant(t testing.TB) string {
 	t.Helper()
-	input := projects.TenantInput{Name: fmt.Sprintf("tenant-%d", o.number)}
-	created, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, input)
+	created, err := o.Server.Projects.CreateTenant(t.Context(), o.Principal, contract.TenantCreation{
+		Body: contract.NewTenant{Name: fmt.Sprintf("tenant-%d", o.number)},
+	})
 	must(t, err)
 	return created.ID
 }

@@ -86,7 +86,7 @@ func (one *project) memberKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for tenant, err := range c.Tenants(ctx) {
+	for tenant, err := range client.Each(ctx, c, contract.ListTenants, contract.TeamList{}) {
 		if err != nil {
 			return err
 		}

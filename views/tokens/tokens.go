@@ -7,7 +7,7 @@ package tokens
 
 import "postern/views/ui"
 
-// List is the page of all tokens. Its form posts name, scopes and expires_on
+// List is the page of all tokens. Its form posts name, scopes and expires_at
 // (YYYY-MM-DD, "" is 90 days) to the page's own address.
 type List struct {
 	Page   ui.Page

@@ -197,7 +197,7 @@ func form(m List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "token-expires", Name: "expires_on", Label: "Expires", Type: "date", Value: m.Create.Expires,
+			ID: "token-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
 			Hint: "At the end of that day, UTC; a year from now at most. In 90 days when empty.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

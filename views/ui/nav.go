@@ -114,7 +114,7 @@ func (p Page) projectNav(project Project) []navItem {
 		item(base+"/limits", "Limits and CORS", IconLimits()),
 		item(version+"/transforms", "Transforms", IconTransforms()),
 		item(version+"/openapi", "OpenAPI", IconDocument()),
-		item(base+"/domains", "Host names", IconGlobe()),
+		item(base+"/domains", "Custom domains", IconGlobe()),
 		item(base+"/tenants", "Users and groups", IconUser()),
 		item(base+"/usage", "Usage", IconChart()),
 		item(base+"/requests", "Requests", IconActivity(), base+"/explain"),

@@ -14,7 +14,7 @@ const (
 )
 
 var accountPages = map[string]Page{
-	"/account":          reads("whoami", "whoami"),
+	"/account":          shows(contract.GetWhoami),
 	"/account/password": nothing(ofPassword),
 	"/account/delete":   reads("get-account-deletion", ""),
 	"/account/sessions": nothing(ofBrowser),
@@ -32,15 +32,15 @@ var accountPages = map[string]Page{
 	"/device/denied":        nothing(ofPerson),
 	"/search":               nothing("The search finds pages of the dashboard."),
 	"/shortcuts":            nothing(ofProduct),
-	"/settings/tokens": reads("list-tokens", "tokens list",
+	"/settings/tokens": shows(contract.ListTokens,
 		listQuery("-created", "name", "expires", "-last_used")...),
-	"/settings/tokens/:token": reads("list-tokens", "tokens list"),
+	"/settings/tokens/:token": shows(contract.GetToken),
 	"/settings/webhooks": shows(contract.ListWebhooks,
 		append(listQuery("-created", "url"), Text("state", "state", "--state"))...),
 	"/audit": reads("list-audit", "audit list", auditQuery...).
 		and("verify-audit", "audit verify", Text("team", "team", "--team")),
 	"/exports/:export":                     shows(contract.GetExport),
-	"/settings/tokens/:token/secret":       reads("list-tokens", "tokens list"),
+	"/settings/tokens/:token/secret":       shows(contract.GetToken),
 	"/teams/:team/invitations/:invitation": reads("list-invitations", "invitations list {team}"),
 	"/settings/webhooks/:webhook": shows(contract.GetWebhook).
 		alsoShows(contract.ListDeliveries, sorted("sort", "dir", "-created"),
@@ -113,9 +113,8 @@ var accountForms = map[string][]Call{
 var confirmName = Text("typed_name", "confirm", "").Need()
 
 var settingsForms = map[string][]Call{
-	"/settings/tokens": does("create-token", "tokens create {name}", Text("name", "name", "").Need(),
-		Joined(Several("scopes", "scopes", "--scopes").Need()), Day("expires_on", "expires_at", "--expires")),
-	"/settings/tokens/:token/revoke": does("revoke-token", "tokens revoke {token}"),
+	"/settings/tokens":               submits(contract.CreateToken, "name", "scopes", "expires_at"),
+	"/settings/tokens/:token/revoke": submits(contract.RevokeToken),
 	"/settings/webhooks":             submits(contract.CreateWebhook, "url", "description", "events", "team"),
 
 	"/settings/webhooks/:webhook":        submits(contract.UpdateWebhook, "url", "description", "events"),

@@ -57,6 +57,17 @@ func fieldsOf(op contract.Described, members ...string) []Field {
 	return fields
 }
 
+// when and note are for forms that do one of several things, depending on what was filled in.
+func (c Call) when(applies func(url.Values) bool) Call {
+	c.When = applies
+	return c
+}
+
+func (c Call) note(text string) Call {
+	c.Note = text
+	return c
+}
+
 // fieldOf is the field of a form for a member of a body.
 func fieldOf(m contract.Member, flag string) Field {
 	switch of := m.Elem(); {
@@ -64,6 +75,8 @@ func fieldOf(m contract.Member, flag string) Field {
 		return limitsField(m.Name, flag)
 	case of == reflect.TypeFor[time.Time]():
 		return Day(m.Name, m.Name, flag)
+	case m.Type == reflect.TypeFor[contract.Optional[string]]():
+		return Nullable(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Bool:
 		return Bool(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Int:

@@ -25,8 +25,8 @@ var projectPages = map[string]Page{
 	"/projects/:project/relations": reads("list-relations", "relations list {project}",
 		append(listQuery("object", "user", "-created"), relationQuery...)...),
 	"/projects/:project/relations/forget":  reads("list-relations", "relations list {project}", relationQuery...),
-	"/projects/:project/tenants":           reads("list-tenants", "tenants list"),
-	"/projects/:project/tenants/:tenant":   reads("get-tenant", "tenants list"),
+	"/projects/:project/tenants":           shows(contract.ListTenants),
+	"/projects/:project/tenants/:tenant":   shows(contract.GetTenant),
 	"/projects/:project/api-scopes":        reads("get-api-scopes", "api-scopes show {project}"),
 	"/projects/:project/api-scopes/:scope": reads("get-api-scopes", "api-scopes show {project}"),
 	"/projects/:project/environments/:environment/upstream-headers": reads("list-upstream-headers",
@@ -36,9 +36,9 @@ var projectPages = map[string]Page{
 	"/projects/:project/environments/:environment/client-certificate": reads("get-client-certificate",
 		"upstreams certificate {project} {environment}"),
 	"/projects/:project/call-signing": reads("get-call-signing", "upstreams signing {project}"),
-	"/projects/:project/domains": reads("list-domains", "domains list {project}",
+	"/projects/:project/domains": shows(contract.ListDomains,
 		append(listQuery("host"), Text("state", "state", "--state"))...),
-	"/projects/:project/domains/:domain":   reads("get-domain", "domains list {project}"),
+	"/projects/:project/domains/:domain":   shows(contract.GetDomain),
 	"/projects/:project/requests":          reads("list-requests", "requests {project}", requestQuery...),
 	"/projects/:project/requests/:request": reads("get-request", "requests {project}"),
 	"/projects/:project/explain": reads("explain", "explain {project} {method} {path}",
@@ -160,14 +160,12 @@ var projectForms = map[string][]Call{
 		Operation: "remove-relations", Command: "relations remove {project}", Query: relationQuery,
 	}},
 	"/projects/:project/tenants": {
-		{When: has("tenant"), Operation: "attach-tenant", Command: "tenants attach {project} {tenant}"},
-		{
-			Operation: "create-tenant", Command: "tenants create {name}", Fields: newTenant,
-			Note: "Attach it to the project then, with PUT /api/v1/projects/{project}/tenants/{tenant} or " +
-				"postern tenants attach.",
-		},
+		submits(contract.AttachTenant)[0].when(has("tenant")),
+		submits(contract.CreateTenant, "name", "display_name", "fallback_owner", "team")[0].note(
+			"Attach it to the project then, with PUT /api/v1/projects/{project}/tenants/{tenant} or " +
+				"postern tenants attach."),
 	},
-	"/projects/:project/tenants/:tenant/detach": does("detach-tenant", "tenants detach {project} {tenant}"),
+	"/projects/:project/tenants/:tenant/detach": submits(contract.DetachTenant),
 	"/projects/:project/api-scopes": {{
 		Operation: "set-api-scopes", Command: "api-scopes set {project}",
 		Fields: []Field{apiScope("name")},
@@ -206,11 +204,6 @@ var projectForms = map[string][]Call{
 		Note: "The command waits for the export and saves the zip.",
 	}},
 	"/exports/:export/cancel": submits(contract.CancelExport),
-}
-
-var newTenant = []Field{
-	Text("name", "name", "").Need(), Text("display_name", "display_name", "--display-name"),
-	Text("fallback_owner", "fallback_owner", "--fallback-owner"), Text("team", "team", "--team"),
 }
 
 // apiScope is the flag for a scope whose name is in the field.

@@ -14,10 +14,10 @@ const (
 )
 
 var tenantPages = map[string]Page{
-	"/products":          reads("list-products", "products list", teamList("created", "name")...),
-	"/products/:product": reads("get-product", "products list").and("get-product-deletion", ""),
-	"/tenants":           reads("list-tenants", "tenants list", teamList("created", "name")...),
-	tenantRoute:          reads("get-tenant", "tenants list").and("get-tenant-cors", "cors show --tenant {tenant}"),
+	"/products":          shows(contract.ListProducts, groupingList...),
+	"/products/:product": shows(contract.GetProduct).and("get-product-deletion", ""),
+	"/tenants":           shows(contract.ListTenants, groupingList...),
+	tenantRoute:          shows(contract.GetTenant).and("get-tenant-cors", "cors show --tenant {tenant}"),
 	tenantRoute + "/users": shows(contract.ListUsers, Text("q", "q", "--search"),
 		Text("state", "state", "--state"), sorted("sort", "dir", "-created", "name", "state", "-last_login")),
 	userRoute: shows(contract.GetUser).
@@ -32,20 +32,19 @@ var tenantPages = map[string]Page{
 		alsoShows(contract.ListGroupMembers, listQuery("name", "role")...),
 }
 
+// groupingList are the team, the search and the order of a list of products or tenants.
+var groupingList = append([]Field{Text("team", "team", "--team")}, listQuery("created", "name")...)
+
 var tenantForms = map[string][]Call{
-	"/products": does("create-product", "products create {name}", Text("name", "name", "").Need(),
-		Text("display_name", "display_name", "--display-name"), Text("team", "team", "--team")),
-	"/products/:product": does("update-product", "products rename {product} {display_name}",
-		Text("display_name", "display_name", "").Need()),
+	"/products":          submits(contract.CreateProduct, "name", "display_name", "team"),
+	"/products/:product": submits(contract.UpdateProduct, "display_name"),
 	"/products/:product/delete": {
 		{When: has("typed_name"), Operation: "delete-product", Command: "products delete {product} --yes",
 			Query: []Field{confirmName}},
 		{Operation: "delete-product", Command: "products delete {product} --yes"},
 	},
-	"/tenants": does("create-tenant", "tenants create {name}", newTenant...),
-	tenantRoute: does("update-tenant", "tenants update {tenant}",
-		Text("display_name", "display_name", "--display-name").Keep(),
-		Nullable("fallback_owner", "fallback_owner", "--fallback-owner")),
+	"/tenants":            submits(contract.CreateTenant, "name", "display_name", "fallback_owner", "team"),
+	tenantRoute:           submits(contract.UpdateTenant, "display_name", "fallback_owner"),
 	tenantRoute + "/cors": corsCalls(contract.SetTenantCORS, contract.RemoveTenantCORS),
 	tenantRoute + "/delete": {{
 		Operation: "delete-tenant", Command: "tenants delete {tenant} --yes", Query: []Field{confirmName},

@@ -12,16 +12,6 @@ import (
 	"postern/platform/fault"
 )
 
-func TestEveryFieldOfTokensIsKept(t *testing.T) {
-	server := start(t)
-	_, proxy := workspace(t, server)
-	same[client.Whoami](t, server+"/api/v1/whoami", proxy.WorkspaceKey)
-	same[struct {
-		Items      []client.Token `json:"items"`
-		NextCursor *string        `json:"next_cursor"`
-	}](t, server+"/api/v1/tokens", proxy.WorkspaceKey)
-}
-
 // TestAwaitDevice runs against a server that gives one response after another.
 func TestAwaitDevice(t *testing.T) {
 	for want, answers := range map[string][]string{
