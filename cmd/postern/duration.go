@@ -52,15 +52,3 @@ func readTime(s string, now time.Time) (time.Time, error) {
 	}
 	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or one from now such as 90d")
 }
-
-// readExpiry parses the flag --expires; it returns nil for "".
-func readExpiry(s string, now time.Time) (*time.Time, error) {
-	if s == "" {
-		return nil, nil
-	}
-	at, err := readTime(s, now)
-	if err != nil {
-		return nil, usageError{"--expires: " + err.Error()}
-	}
-	return &at, nil
-}

@@ -10,39 +10,6 @@ import (
 	"postern/core/contract"
 )
 
-// forTeam returns a command on an object of a team. do returns the value that --json
-// prints, and the lines to print without it.
-func forTeam[T any](
-	t terminal, command *cobra.Command, do func(ctx context.Context, api caller, args []string) (T, error),
-	lines func(T, []string) string,
-) *cobra.Command {
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		callers, err := s.callers()
-		if err != nil {
-			return err
-		}
-		out, err := first(
-			c.Context(), callers,
-			func(ctx context.Context, api caller) (T, error) { return do(ctx, api, args) },
-		)
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSON(t.out, out)
-		}
-		_, err = fmt.Fprintln(t.out, printable(lines(out, args)))
-		return err
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
-}
-
 type nothing struct{}
 
 func newProducts(t terminal) *cobra.Command {

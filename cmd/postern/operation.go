@@ -303,15 +303,6 @@ func (f *memberFlag) Set(text string) error {
 			return errors.New("use a whole number")
 		}
 		into.SetInt(n)
-	case f.member.Form == listForm:
-		values, err := csv.NewReader(strings.NewReader(text)).Read()
-		if err != nil && !errors.Is(err, io.EOF) { // which it is for an empty text
-			return errors.New("use values with commas between them")
-		}
-		if into.IsNil() {
-			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
-		}
-		into.Set(reflect.AppendSlice(into, reflect.ValueOf(values)))
 	case kind == reflect.Slice:
 		into.Set(reflect.Append(into, reflect.ValueOf(text)))
 	default:

@@ -144,7 +144,8 @@ func changesIn(now *contract.Transforms, what, operation string) (entries, types
 	}[what]; list != nil {
 		return list, none, nil
 	}
-	headers, body, types := (*[]string)(nil), (*[]string)(nil), none
+	var headers, body *[]string
+	types := none
 	if names := map[string]*contract.ResponseNames{
 		"remove": &out.Remove, "rename": &out.Rename,
 	}[operation]; names != nil {

@@ -5,7 +5,6 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
-	"postern/models"
 )
 
 // limits holds the allowed calls by window.
@@ -25,14 +24,6 @@ func (l limits) Schema(huma.Registry) *huma.Schema {
 		schema.Properties[window.String()] = &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	}
 	return schema
-}
-
-// showLimits returns an empty object for no limits.
-func showLimits(l models.Limits) limits {
-	if l == nil {
-		return limits{}
-	}
-	return limits(l)
 }
 
 // projectLimitsInput changes limits: a member that is sent replaces them, empty or null

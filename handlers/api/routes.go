@@ -201,10 +201,6 @@ func (h *Handler) domainRoutes(api huma.API) {
 
 // keyRoutes adds API keys, usage and the live request log.
 func (h *Handler) keyRoutes(api huma.API) {
-	const (
-		project = "/api/v1/projects/{project}"
-		key     = "/api/v1/keys/{key}"
-	)
 	serveList(h, api, contract.ListKeys, h.Keys.List)
 	serve(h, api, contract.CreateKey, h.Keys.Create)
 	serve(h, api, contract.GetKey, h.Keys.Get)

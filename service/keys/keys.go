@@ -165,8 +165,7 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in contract.NewKe
 	}
 	row.ProductID, row.AllowedCIDRs = at.productID, ranges
 	if in.Limits != nil {
-		limits := models.Limits(in.Limits)
-		row.Limits = &limits
+		row.Limits = &in.Limits
 	}
 	return row, plaintext, nil
 }

@@ -39,7 +39,7 @@ func apply(in contract.KeyChange, row *models.APIKey, now time.Time) []fault.Fie
 	if in.Limits.Sent {
 		row.Limits = nil
 		if in.Limits.Value != nil {
-			limits := models.Limits(*in.Limits.Value)
+			limits := *in.Limits.Value
 			row.Limits = &limits
 			wrong = append(wrong, CheckLimits("/limits", limits)...)
 		}

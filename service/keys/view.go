@@ -144,7 +144,7 @@ func (l labels) view(row models.APIKey) contract.Key {
 		CreatedAt:    row.CreatedAt.UTC(),
 		ExpiresAt:    contract.UTC(row.ExpiresAt),
 		LastUsedAt:   contract.UTC(row.LastUsedAt),
-		Limits:       (*contract.Limits)(row.Limits),
+		Limits:       row.Limits,
 	}
 	effective, from := l.limitsOf(row)
 	k.EffectiveLimits, k.LimitsFrom = contract.Limits(effective), from
