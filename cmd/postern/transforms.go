@@ -145,7 +145,7 @@ func changesIn(now *contract.Transforms, what, operation string) (entries, types
 		return list, none, nil
 	}
 	var headers, body *[]string
-	types := none
+	types = none
 	if names := map[string]*contract.ResponseNames{
 		"remove": &out.Remove, "rename": &out.Rename,
 	}[operation]; names != nil {
