@@ -251,11 +251,12 @@ func (f *memberFlag) Type() string {
 // Set implements pflag.Value.
 func (f *memberFlag) Set(text string) error {
 	into := f.into
-	if f.member.Elem() != into.Type() && into.Kind() == reflect.Struct { // an Optional
+	optional := f.member.Elem() != into.Type() && into.Kind() == reflect.Struct
+	if optional {
 		into.FieldByName("Sent").SetBool(true)
 		into = into.FieldByName("Value")
 	}
-	if text == f.member.Null && (f.member.Null != "" || into.Kind() == reflect.Pointer) {
+	if text == f.member.Null && (optional || text != "") {
 		into.SetZero()
 		return nil
 	}

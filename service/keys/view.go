@@ -147,7 +147,7 @@ func (l labels) view(row models.APIKey) contract.Key {
 		Limits:       row.Limits,
 	}
 	effective, from := l.limitsOf(row)
-	k.EffectiveLimits, k.LimitsFrom = contract.Limits(effective), from
+	k.EffectiveLimits, k.LimitsFrom = effective, from
 	if row.ProductID != nil {
 		k.Product = contract.OrNull(l.products[*row.ProductID])
 	}
