@@ -108,8 +108,8 @@ func TestIntrospection_secret(t *testing.T) {
 		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"another"}`, 422)
 		patch(`{"endpoint":"http://127.0.0.1:9/a","client_id":"api","method":"client_secret_post",`+
 			`"iss":"https://i.example","aud":"shop"}`, 200)
-		shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api","has_secret":true,` +
-			`"iss":"https://i.example","aud":"shop"}`)
+		shows(`{"endpoint":"http://127.0.0.1:9/a","method":"client_secret_post","client_id":"api",` +
+			`"iss":"https://i.example","aud":"shop","has_secret":true}`)
 		patch(`{"endpoint":"http://127.0.0.1:9/b","client_id":"api","client_secret":"canary-second"}`, 200)
 		if n := sealed(); n != 1 {
 			t.Errorf("%d secrets are sealed", n)

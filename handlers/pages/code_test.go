@@ -113,7 +113,7 @@ func TestCode_panel(t *testing.T) {
 	panel := s.Get(path, "HX-Request", "true", "HX-Target", "dialog-body").
 		Says("[data-panel] [data-panel-code]:not([open])", "keys rotate").
 		Says("[data-panel-code]", "keys revoke").
-		Says("[data-panel-code]", "keys list").
+		Says("[data-panel-code]", "keys show").
 		Lacks("#as-code")
 	shown := panel.Find("[data-panel-code] div[id]:has(code:contains('keys rotate'))").AttrOr("id", "")
 	written := s.Post("/as-code?in=panel-code&form="+url.QueryEscape(path+"/rotate"), "grace_seconds", "3600").
