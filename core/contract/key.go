@@ -86,7 +86,7 @@ type KeyList struct {
 // NewKey is an API key to be created.
 type NewKey struct {
 	Owner        string     `json:"owner" doc:"Owner of the key, such as billing-service"`
-	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Default: full"`
+	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Name of the key type; default: full"`
 	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project; default: default"`
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
