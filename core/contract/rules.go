@@ -70,7 +70,7 @@ func (r *Rules) NamesObjects() bool {
 
 // Rule is what one route requires.
 type Rule struct {
-	ID      string   `json:"id,omitempty" doc:"Of a rule that exists; without it the rule gets one" example:"rul_01"`
+	ID      string   `json:"id,omitempty" minLength:"1" doc:"Of a rule that exists; without it the rule gets one" example:"rul_01"`
 	Methods []string `json:"methods" doc:"GET includes HEAD; * is all" example:"[\"GET\"]"`
 	Path    string   `json:"path" doc:"Below the environment's address; a name in braces is any one segment or a part of one, and a last ** is everything below" example:"/orders/{id}"`
 	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"The caller has all of them; * and orders:* of callers count"`
