@@ -16,8 +16,8 @@ const (
 // columns has the fate of every column: by table, the columns of each fate. A fate that ends
 // in .* names the field with the column's own name.
 var columns = map[string]map[string]string{
-	"access_tokens": {account: "id account_id kind name scopes hash last4 created_at expires_at last_used_at updated_at " +
-		"last_used_from"},
+	"access_tokens": {account: "id account_id kind name scopes hash last4 created_at expires_at last_used_at " +
+		"updated_at last_used_from"},
 	"accounts":      {account: "id email name password_hash created_at operator email_unproven"},
 	"acme_accounts": {internal: "directory private_key public_key created_at"},
 	"api_keys": {

@@ -22,7 +22,7 @@ func shownKeyType(row models.KeyType) contract.KeyType {
 		Name:      row.Name,
 		Scopes:    row.Scopes,
 		ExpiresIn: row.ExpiresIn,
-		Limits:    contract.Limits(row.Limits),
+		Limits:    row.Limits,
 		BuiltIn:   row.BuiltIn,
 	}
 	out.ETag = digest(out)
@@ -99,7 +99,7 @@ func keyTypeRow(projectID string, t contract.NewKeyType) models.KeyType {
 		Name:      t.Name,
 		Scopes:    t.Scopes,
 		ExpiresIn: t.ExpiresIn,
-		Limits:    models.Limits(t.Limits),
+		Limits:    t.Limits,
 	}
 }
 
@@ -156,7 +156,7 @@ func changeKeyType(row *models.KeyType, in contract.KeyTypeChange) {
 		row.ExpiresIn = in.ExpiresIn.Or(0)
 	}
 	if in.Limits.Sent {
-		row.Limits = models.Limits(in.Limits.Or(nil))
+		row.Limits = in.Limits.Or(nil)
 	}
 }
 
