@@ -57,8 +57,8 @@ func NewPerson(t *testing.T) *Person {
 	return p
 }
 
-// fasterThanFocus begins what Chromium says when a person has gone to a field before the page's own field got the focus,
-// as on a machine that is slower than they are. It isn't a fault of the page.
+// fasterThanFocus begins what Chromium says when a person has gone to a field before the page's own field got the
+// focus, as on a machine that is slower than they are. It isn't a fault of the page.
 const fasterThanFocus = "Autofocus processing was blocked because a document already has a focused element"
 
 // Overlooks keeps the browser's complaints about addresses with these prefixes, where no
