@@ -122,7 +122,7 @@ func newRulesAdd(t terminal) *cobra.Command {
 	flags.StringVar(&one.Remember, "remember", "", "after a 2xx answer the caller owns this object, such as "+
 		"order:{response.id}")
 	flags.StringVar(&one.Forget, "forget", "", "after a 2xx answer the object no longer has an owner")
-	flags.StringVar((*string)(&one.Mode), "mode", "", "off, shadow or enforce; without it that of the list")
+	flags.StringVar((*string)(&one.Mode), "mode", "", "off, shadow or enforce; default: the mode of the list")
 	return onRules(t, command, func(_ *cobra.Command, now contract.Rules, args []string) (contract.Rules, error) {
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
 		now.List = append(now.List, one)

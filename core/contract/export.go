@@ -88,7 +88,7 @@ type NewExport struct {
 	Consumers *bool  `json:"consumers,omitempty" doc:"false leaves out users with their identities, groups and API keys; not with keys hashes or mint"`
 	Secrets   bool   `json:"secrets,omitempty" doc:"Includes the secrets that others gave to the team"`
 	Recipient string `json:"recipient,omitempty" minLength:"1" doc:"Public key of age (age1…) that secrets are encrypted to"`
-	Password  Secret `json:"password,omitempty" doc:"Of the account; with secrets, unless it has none and signed in within five minutes"`
+	Password  Secret `json:"password,omitempty" doc:"Password of the account. Exports with secrets need it, unless the account has no password and signed in within the last five minutes"`
 }
 
 // In returns the request for the export of a project, named by name or id.

@@ -14,7 +14,7 @@ type KeyType struct {
 	Name      string   `json:"name" audit:"-"`
 	Scopes    []string `json:"scopes"`
 	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent: unlimited"`
-	Limits    Limits   `json:"limits" doc:"Limits of each key without limits of its own"`
+	Limits    Limits   `json:"limits" doc:"Limits of keys that don't set their own"`
 	BuiltIn   bool     `json:"built_in"`
 	ETag      string   `json:"etag" audit:"-" doc:"Send as If-Match to update the key type"`
 
@@ -29,7 +29,7 @@ type NewKeyType struct {
 	Name      string   `json:"name"`
 	Scopes    []string `json:"scopes" flag:",list" doc:"What keys of the type may do, such as read or orders:*; * for all"`
 	ExpiresIn int64    `json:"expires_in,omitempty" flag:",duration" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    Limits   `json:"limits,omitzero" doc:"Limits of each key without limits of its own"`
+	Limits    Limits   `json:"limits,omitzero" doc:"Limits of keys that don't set their own"`
 }
 
 // KeyTypeCreation is a request for a new key type.
@@ -42,7 +42,7 @@ type KeyTypeCreation struct {
 type KeyTypeChange struct {
 	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"What keys of the type may do, all of them at once"`
 	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:",duration,never" doc:"Lifetime of new keys, in seconds; null: unlimited"`
-	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of each key without limits of its own, in place of the earlier ones; null: no limits"`
+	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't set their own, in place of the earlier ones; null: no limits"`
 }
 
 // KeyTypeUpdate is a request to change a key type.

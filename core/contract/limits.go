@@ -16,7 +16,7 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 
 // ProjectLimits are the limits of a project, by what is counted.
 type ProjectLimits struct {
-	Key     Limits `json:"key" doc:"Each key without limits of its own or its type"`
+	Key     Limits `json:"key" doc:"Keys that don't set limits, and whose type doesn't either"`
 	Owner   Limits `json:"owner" doc:"Each owner, all keys together"`
 	IP      Limits `json:"ip" doc:"Each client address"`
 	Project Limits `json:"project" doc:"All calls of the project"`

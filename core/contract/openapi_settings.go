@@ -63,11 +63,11 @@ func switchValue(text []byte) string {
 
 // OpenAPISettings are what the gateway does with the OpenAPI document of a version.
 type OpenAPISettings struct {
-	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"report: requests that do not match are counted and forwarded; enforce: they are answered 422"`
+	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"report: requests that do not match are counted and forwarded; enforce: they get 422"`
 	Publication Publication `json:"publication" enum:"off,callers,public" doc:"callers: openapi.json below each environment for callers that Access allows; public: without a credential"`
 }
 
-// SavedOpenAPISettings are OpenAPISettings as they are now.
+// SavedOpenAPISettings are the current OpenAPISettings.
 type SavedOpenAPISettings struct {
 	OpenAPISettings
 	Unchecked []Unchecked `json:"unchecked" doc:"What of the document requests are not checked against"`

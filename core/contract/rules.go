@@ -76,7 +76,7 @@ type Rule struct {
 	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"The caller has all of them; * and orders:* of callers count"`
 	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names; the caller is in one of them, nested groups count"`
 	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"admin: as an admin of that group; without it any member"`
-	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Without it that of the list"`
+	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Default: the mode of the list"`
 
 	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
 	Owner    string `json:"owner,omitempty" minLength:"1" doc:"The caller owns this object; names in braces are parameters of the path" example:"order:{id}"`
@@ -84,7 +84,7 @@ type Rule struct {
 	Forget   string `json:"forget,omitempty" minLength:"1" doc:"With DELETE or POST: after a 2xx answer the object no longer has an owner" example:"order:{id}"`
 }
 
-// SavedRules are Rules as they are now.
+// SavedRules are the current Rules.
 type SavedRules struct {
 	Rules
 	ETag     string    `json:"etag" doc:"Send as If-Match to replace them"`

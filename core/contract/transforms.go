@@ -48,7 +48,7 @@ type Transforms struct {
 	Response ResponseChanges `json:"response" doc:"On the way to the caller, also of refusals"`
 }
 
-// SavedTransforms are Transforms as they are now.
+// SavedTransforms are the current Transforms.
 type SavedTransforms struct {
 	Transforms
 	ETag string `json:"etag" doc:"Send as If-Match to replace them"`

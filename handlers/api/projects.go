@@ -58,7 +58,7 @@ type requestsAuthOutput struct {
 	Opaque *contract.SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
 }
 
-// readIssuers returns the issuers of a body, none but not nil if it has none.
+// readIssuers returns the issuers of a body: an empty list, not nil, if there are none.
 func readIssuers(b contract.JWT) []snapshot.TokenIssuer {
 	return append([]snapshot.TokenIssuer{}, b.AllowedPairs...)
 }

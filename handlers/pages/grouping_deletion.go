@@ -21,19 +21,12 @@ func keysFact(all, active int64) ui.Fact {
 
 // tenantPage is a tenant's settings page with the form that deletes it.
 func (h *Handler) tenantPage(v *visit) (tenants.Settings, error) {
-	t, err := h.tenantOf(v)
+	now, err := h.Projects.TenantSettings(v.ctx(), v.who, tenantIn(v))
 	if err != nil {
 		return tenants.Settings{}, err
 	}
-	d, err := h.Projects.TenantDeletion(v.ctx(), v.who, t.Path())
-	if err != nil {
-		return tenants.Settings{}, err
-	}
-	cors, err := h.Projects.TenantCORS(v.ctx(), v.who, contract.TenantPath{Tenant: t.ID})
-	if err != nil {
-		return tenants.Settings{}, err
-	}
-	m := v.tenantModel(t, cors)
+	t, d := now.Tenant, now.Deletion
+	m := v.tenantModel(t, now.CORS)
 	action := tenantPath(t.ID) + "/delete"
 	switch {
 	case t.Project != nil:
@@ -96,11 +89,7 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 
 // productPage is a product's page with the form that deletes it.
 func (h *Handler) productPage(v *visit) (products.Product, error) {
-	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
-	if err != nil {
-		return products.Product{}, err
-	}
-	d, err := h.Projects.ProductDeletion(v.ctx(), v.who, p.Path())
+	p, d, err := h.Projects.ProductAndDeletion(v.ctx(), v.who, productIn(v))
 	if err != nil {
 		return products.Product{}, err
 	}

@@ -84,7 +84,7 @@ func (s *Service) User(ctx context.Context, p access.Principal, in contract.User
 	return out, nil
 }
 
-// CreateUser creates an invited user, whom a sign-in takes as seatOf says.
+// CreateUser creates an invited user. seatOf says which sign-in takes their seat.
 func (s *Service) CreateUser(
 	ctx context.Context, p access.Principal, in contract.UserCreation,
 ) (contract.User, error) {

@@ -18,10 +18,16 @@ import (
 func (s *Service) ProductDeletion(
 	ctx context.Context, p access.Principal, in contract.ProductPath,
 ) (contract.ProductDeletion, error) {
+	_, out, err := s.ProductAndDeletion(ctx, p, in)
+	return out, err
+}
+
+// ProductAndDeletion is ProductDeletion with the product, as its page shows both.
+func (s *Service) ProductAndDeletion(
+	ctx context.Context, p access.Principal, in contract.ProductPath,
+) (now contract.Product, out contract.ProductDeletion, err error) {
 	tx := s.DB.Read(ctx)
-	var out contract.ProductDeletion
 	row, err := access.Product(tx, p, in.Product, access.ProductRead)
-	var now contract.Product
 	if err == nil {
 		now, err = productNow(tx, row)
 	}
@@ -30,9 +36,9 @@ func (s *Service) ProductDeletion(
 		out.Keys, out.ActiveKeys, err = tx.CountKeysOfProduct(row.ID, models.Now())
 	}
 	if err != nil {
-		return contract.ProductDeletion{}, fmt.Errorf("projects: what product %s has: %w", in.Product, err)
+		return now, contract.ProductDeletion{}, fmt.Errorf("projects: what product %s has: %w", in.Product, err)
 	}
-	return out, nil
+	return now, out, nil
 }
 
 // DeleteProduct deletes a product. With confirm, its name, its keys are revoked and its

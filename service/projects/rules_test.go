@@ -331,7 +331,7 @@ func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
 		h.answers(t, "without a key of her own", h.project, old.Secret.Reveal(), "not_in_group")
 		own := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
 		h.answers(t, "a key of her own", h.project, own.Secret.Reveal(), "")
-		h.answers(t, "beside a key of her own", h.project, old.Secret.Reveal(), "not_in_group")
+		h.answers(t, "next to a key of her own", h.project, old.Secret.Reveal(), "not_in_group")
 	})
 }
 

@@ -25,7 +25,7 @@ func (s *Service) TenantDeletion(
 	row, _, err := access.Tenant(tx, p, in.Tenant, access.TenantRead)
 	var out contract.TenantDeletion
 	if err == nil {
-		out, err = tenantDeletion(tx, row)
+		_, out, err = tenantAndDeletion(tx, row)
 	}
 	if err != nil {
 		return contract.TenantDeletion{}, fmt.Errorf("projects: what tenant %s has: %w", in.Tenant, err)
@@ -33,13 +33,38 @@ func (s *Service) TenantDeletion(
 	return out, nil
 }
 
-func tenantDeletion(tx *models.Tx, row models.Tenant) (contract.TenantDeletion, error) {
+// TenantSettings is what the page of a tenant shows, read in one transaction.
+type TenantSettings struct {
+	Tenant   contract.Tenant
+	CORS     contract.SavedCORS
+	Deletion contract.TenantDeletion
+}
+
+// TenantSettings returns them.
+func (s *Service) TenantSettings(
+	ctx context.Context, p access.Principal, in contract.TenantPath,
+) (out TenantSettings, err error) {
+	tx := s.DB.Read(ctx)
+	row, _, err := access.Tenant(tx, p, in.Tenant, access.TenantRead)
+	if err == nil {
+		out.Tenant, out.Deletion, err = tenantAndDeletion(tx, row)
+	}
+	if err == nil {
+		out.CORS, err = viewTenantCORS(tx, row)
+	}
+	if err != nil {
+		return TenantSettings{}, fmt.Errorf("projects: settings of tenant %s: %w", in.Tenant, err)
+	}
+	return out, nil
+}
+
+func tenantAndDeletion(tx *models.Tx, row models.Tenant) (contract.Tenant, contract.TenantDeletion, error) {
 	tenant, err := tenantNow(tx, row)
 	if err != nil {
-		return contract.TenantDeletion{}, err
+		return tenant, contract.TenantDeletion{}, err
 	}
 	c, err := tx.ContentsOfTenant(row.ID, models.Now())
-	return contract.TenantDeletion{
+	return tenant, contract.TenantDeletion{
 		Projects:   tenant.Projects,
 		Users:      c.Users,
 		Groups:     c.Groups,
@@ -72,7 +97,7 @@ func (s *Service) DeleteTenant(
 		if _, err := tx.LockTenant(row.ID); err != nil {
 			return err
 		}
-		takes, err := tenantDeletion(tx, row)
+		_, takes, err := tenantAndDeletion(tx, row)
 		if err != nil {
 			return err
 		}

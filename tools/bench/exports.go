@@ -176,7 +176,7 @@ func exportTimes(
 	return out, errors.Join(err, failed, <-beside)
 }
 
-// importUnder imports a zip as another project, and returns how long that takes and the p99 of calls meanwhile in µs.
+// importUnder imports a zip as another project, and returns how long that takes, and the p99 of calls during it in µs.
 func (l load) importUnder(
 	ctx context.Context, calls scenario, caller peer, api *client.Client, zipped string,
 ) (took time.Duration, during float64, err error) {
