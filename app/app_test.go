@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -30,6 +31,7 @@ func settings(dir, databaseURL string) config.Config {
 	c.DataDir = dir
 	c.DatabaseURL = config.Secret(databaseURL)
 	c.Drain = 0
+	c.Database.ConnectTimeout = time.Minute // where many tests connect at once, 3 s aren't enough
 	return c
 }
 

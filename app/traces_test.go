@@ -23,7 +23,6 @@ func TestTraces(t *testing.T) {
 func testTraces(t *testing.T, databaseURL, system string) {
 	to := collector.New(t)
 	settings := settingsFor(t, databaseURL)
-	settings.Drain = 0
 	settings.Traces = config.Traces{Endpoint: to.URL, Ratio: 1, Service: "postern"}
 	settings, stop := serve(t, settings)
 	export(t, settings)
@@ -104,7 +103,6 @@ func TestTraceOfTrustedCaller(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			to := collector.New(t)
 			settings := settingsFor(t, "")
-			settings.Drain = 0
 			settings.Traces = config.Traces{
 				Endpoint:     to.URL,
 				FollowParent: true,
@@ -148,7 +146,6 @@ func TestTraceOfTrustedCaller(t *testing.T) {
 // A collector that never answers does not keep the server from stopping.
 func TestStopWithHungCollector(t *testing.T) {
 	settings := settingsFor(t, "")
-	settings.Drain = 0
 	settings.Traces = config.Traces{Endpoint: collector.NewHung(t), Ratio: 1}
 	settings, stop := serve(t, settings)
 	answer, err := http.DefaultClient.Get(settings.PublicURL + "/signin")

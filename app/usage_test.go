@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"postern/app"
 	"postern/client"
 	"postern/models"
@@ -48,22 +46,7 @@ func settingsFor(t *testing.T, databaseURL string) config.Config {
 			t.Fatal(err)
 		}
 	}
-	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	config.AddFlags(flags)
-	err := flags.Parse([]string{
-		"--data-dir", dir,
-		"--control-addr", "127.0.0.1:0",
-		"--gateway-addr", "127.0.0.1:0",
-		"--database-url", databaseURL,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings, err := config.Load(flags, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return settings
+	return settings(dir, databaseURL)
 }
 
 // start runs a server with the projects shop, which asks for keys, and down,

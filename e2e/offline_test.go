@@ -44,11 +44,14 @@ func wantReady(t *testing.T, address string, status int, says string) {
 	})
 }
 
+// promptly is for servers whose database goes away in the test: others have more time to connect.
+const promptly = "POSTERN_DATABASE_CONNECT_TIMEOUT=3s"
+
 func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := harness.Serve(t, t.TempDir(), relay.Through(t, database))
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), promptly)
 	wantReady(t, p.URL, http.StatusOK, "ready")
 	relay.Hang()
 	wantReady(t, p.URL, http.StatusServiceUnavailable, "degraded")
@@ -62,7 +65,7 @@ func TestReadinessOfAStaleGateway(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), "POSTERN_GATEWAY_STALE_AFTER=5s")
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), promptly, "POSTERN_GATEWAY_STALE_AFTER=5s")
 	proxy := newProxy(t, p.URL)
 	address := proxy.Project.Environments[0].URL + "/hello"
 	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
@@ -92,7 +95,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	data := t.TempDir()
 	other := harness.Serve(t, t.TempDir(), database, "POSTERN_SECRETS_KEY="+secretsKey)
 	start := func() *harness.Process {
-		return harness.Serve(t, data, relay.Through(t, database), "POSTERN_SECRETS_KEY="+secretsKey)
+		return harness.Serve(t, data, relay.Through(t, database), promptly, "POSTERN_SECRETS_KEY="+secretsKey)
 	}
 	first := start()
 	proxy := newProxy(t, first.URL)
@@ -158,7 +161,7 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir()
 	key := "POSTERN_SECRETS_KEY=" + secretsKey
-	first := harness.Serve(t, data, relay.Through(t, database), key)
+	first := harness.Serve(t, data, relay.Through(t, database), promptly, key)
 	whole := stored(t, data, nil)
 	first.End(t, syscall.SIGTERM)
 	relay.Hang()
@@ -172,7 +175,8 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return harness.Launch(t, nil, data, relay.Through(t, database), append(environment, key)...)
+		environment = append([]string{promptly, key}, environment...)
+		return harness.Launch(t, nil, data, relay.Through(t, database), environment...)
 	}
 	ended := func(t *testing.T, p *harness.Process, want ...string) {
 		t.Helper()
