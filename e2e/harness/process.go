@@ -68,7 +68,6 @@ func launch(t *testing.T, program []string, dataDir, databaseURL string, environ
 		[]string{
 			"POSTERN_DATABASE_URL=" + databaseURL,
 			"POSTERN_DRAIN=0s",
-			"POSTERN_DATABASE_CONNECT_TIMEOUT=30s", // where many servers start at once, 3 s aren't enough
 			"POSTERN_CONTROL_ADDR=127.0.0.1:0",
 			"POSTERN_GATEWAY_ADDR=127.0.0.1:0",
 		},

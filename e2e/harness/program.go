@@ -25,8 +25,12 @@ var program = sync.OnceValues(func() (string, error) {
 
 var plainProgram = sync.OnceValues(func() (string, error) { return Build("plain", os.Environ()) })
 
-// Main runs the tests of a package and removes the programs that were built for them.
+// Main runs the tests of a package and removes the programs that were built for them. Programs have a minute to connect
+// to PostgreSQL: where many start at once on a busy machine, three seconds aren't enough.
 func Main(m *testing.M) {
+	if err := os.Setenv("POSTERN_DATABASE_CONNECT_TIMEOUT", "1m"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if dir, err := scratch(); err == nil {
 		_ = os.RemoveAll(dir)

@@ -1,0 +1,158 @@
+//go:build conformance
+
+package conformance
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"postern/bundle"
+	"postern/testkit/sample"
+)
+
+// droppingUpstream answers the first call over each connection, and closes the connection after it has read the
+// second one, as servers do that restart.
+type droppingUpstream struct {
+	mu   sync.Mutex
+	seen []string // the methods of the calls that were read, answered or not
+}
+
+func startDroppingUpstream(t *testing.T) (*droppingUpstream, string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &droppingUpstream{}
+	var connections sync.WaitGroup
+	connections.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			connections.Go(func() { u.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		connections.Wait()
+	})
+	return u, "http://" + listener.Addr().String()
+}
+
+func (u *droppingUpstream) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for n := range 2 {
+		request, err := http.ReadRequest(in)
+		if err != nil {
+			return // the gateway has closed it
+		}
+		if _, err := io.Copy(io.Discard, request.Body); err != nil {
+			return
+		}
+		u.mu.Lock()
+		u.seen = append(u.seen, request.Method)
+		u.mu.Unlock()
+		if n == 0 {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		}
+	}
+}
+
+func (u *droppingUpstream) take() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	out := u.seen
+	u.seen = nil
+	return out
+}
+
+// An upstream that drops a kept connection gets a call a second time only as the item request_limits.repeated_calls
+// says: by the hosted gateway if the call changes nothing, by Kong whatever its method, but for three.
+func TestConformanceDroppedConnections(t *testing.T) {
+	dropping, address := startDroppingUpstream(t)
+	up := newUpstream(t)
+	project, keys := sample.Fresh(address, sample.AsksForKeys())
+	folder := exportOf(t, project, keys, bundle.Options{Consumers: true})
+	if !declarations(t, folder)["request_limits.repeated_calls"] {
+		t.Fatal("the ledger does not say that calls are repeated")
+	}
+	kong, _ := startKong(t, folder, up)
+	postern := startPosternOf(t, up, project, keys)
+	active := key(keys["active"])
+	for _, test := range []struct {
+		method           string
+		body             bool
+		hosted, exported bool // sent a second time
+	}{
+		{"GET", false, true, true},
+		{"HEAD", false, true, true},
+		{"OPTIONS", false, true, true},
+		{"PUT", false, false, true},
+		{"PUT", true, false, true},
+		{"DELETE", false, false, true},
+		{"PROPFIND", false, false, true},
+		{"GET", true, false, true},
+		{"POST", false, false, false},
+		{"POST", true, false, false},
+		{"PATCH", true, false, false},
+		{"LOCK", false, false, false},
+	} {
+		for peer, again := range map[*peer]bool{postern: test.hosted, kong: test.exported} {
+			t.Run(fmt.Sprintf("%s, body %t, %s", test.method, test.body, peer.name), func(t *testing.T) {
+				dropping.take()
+				status := peer.overKeptConnection(t, active, test.method, test.body)
+				want := []string{"GET", test.method}
+				if again {
+					want = append(want, test.method)
+				}
+				if got := dropping.take(); strings.Join(got, " ") != strings.Join(want, " ") {
+					t.Errorf("the upstream got %v, want %v", got, want)
+				}
+				if again != (status == http.StatusOK) {
+					t.Errorf("status %d, sent a second time: %t", status, again)
+				}
+			})
+		}
+	}
+}
+
+// overKeptConnection sends a GET and then a call over one connection, so that one process of the gateway carries
+// both over the connection that it keeps, and returns the status of the second.
+func (p *peer) overKeptConnection(t *testing.T, credential, method string, body bool) int {
+	t.Helper()
+	conn, err := net.Dial("tcp", p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	call := one("", method, projectHost, prod+"/x", credential)
+	if body {
+		call = withBody("", method, projectHost, prod+"/x", "hello", credential, length(5))
+	}
+	in := bufio.NewReader(conn)
+	status := 0
+	for _, c := range []Case{get("", prod+"/x", credential), call} {
+		if _, err := io.WriteString(conn, c.Request); err != nil {
+			t.Fatal(err)
+		}
+		word, _, _ := strings.Cut(c.Request, " ")
+		response, _, err := readFinal(in, word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			t.Fatal(err)
+		}
+		status = response.StatusCode
+	}
+	return status
+}
