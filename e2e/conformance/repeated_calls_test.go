@@ -108,14 +108,23 @@ func TestConformanceDroppedConnections(t *testing.T) {
 	} {
 		for peer, again := range map[*peer]bool{postern: test.hosted, kong: test.exported} {
 			t.Run(fmt.Sprintf("%s, body %t, %s", test.method, test.body, peer.name), func(t *testing.T) {
-				dropping.take()
-				status := peer.overKeptConnection(t, active, test.method, test.body)
-				want := []string{"GET", test.method}
-				if again {
-					want = append(want, test.method)
+				conn, in := peer.connect(t)
+				status := converse(t, conn, in, get("", prod+"/x", active)) // leaves a kept connection behind
+				if status != http.StatusOK {
+					t.Fatalf("the first call: %d", status)
 				}
-				if got := dropping.take(); strings.Join(got, " ") != strings.Join(want, " ") {
-					t.Errorf("the upstream got %v, want %v", got, want)
+				call := one("", test.method, projectHost, prod+"/x", active)
+				if test.body {
+					call = withBody("", test.method, projectHost, prod+"/x", "hello", active, length(5))
+				}
+				dropping.take()
+				status = converse(t, conn, in, call)
+				want := test.method
+				if again {
+					want += " " + test.method
+				}
+				if got := strings.Join(dropping.take(), " "); got != want {
+					t.Errorf("the upstream got %s, want %s", got, want)
 				}
 				if again != (status == http.StatusOK) {
 					t.Errorf("status %d, sent a second time: %t", status, again)
@@ -125,34 +134,30 @@ func TestConformanceDroppedConnections(t *testing.T) {
 	}
 }
 
-// overKeptConnection sends a GET and then a call over one connection, so that one process of the gateway carries
-// both over the connection that it keeps, and returns the status of the second.
-func (p *peer) overKeptConnection(t *testing.T, credential, method string, body bool) int {
+// connect opens a connection, so that one process of the gateway carries all calls over it.
+func (p *peer) connect(t *testing.T) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", p.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	call := one("", method, projectHost, prod+"/x", credential)
-	if body {
-		call = withBody("", method, projectHost, prod+"/x", "hello", credential, length(5))
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn, bufio.NewReader(conn)
+}
+
+// converse sends a call, reads its whole answer, and returns the status.
+func converse(t *testing.T, conn net.Conn, in *bufio.Reader, c Case) int {
+	t.Helper()
+	if _, err := io.WriteString(conn, c.Request); err != nil {
+		t.Fatal(err)
 	}
-	in := bufio.NewReader(conn)
-	status := 0
-	for _, c := range []Case{get("", prod+"/x", credential), call} {
-		if _, err := io.WriteString(conn, c.Request); err != nil {
-			t.Fatal(err)
-		}
-		word, _, _ := strings.Cut(c.Request, " ")
-		response, _, err := readFinal(in, word)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, response.Body); err != nil {
-			t.Fatal(err)
-		}
-		status = response.StatusCode
+	method, _, _ := strings.Cut(c.Request, " ")
+	response, _, err := readFinal(in, method)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return status
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode
 }

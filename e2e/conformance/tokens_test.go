@@ -69,6 +69,9 @@ func tokensOf(t *testing.T, of *tokenissuer.Issuer) map[string]string {
 	}
 	good := rs.Sign(t, nil, of.Claims())
 	now, out := of.Now, brokenTokens(good)
+	for name, member := range oddClaims {
+		out[name] = twice(member)
+	}
 	maps.Copy(out, map[string]string{
 		"RS256":                    good,
 		"ES256":                    es.Sign(t, nil, of.Claims()),
@@ -126,6 +129,34 @@ func tokensOf(t *testing.T, of *tokenissuer.Issuer) map[string]string {
 		out[string(k.Algorithm)] = k.Sign(t, nil, of.Claims())
 	}
 	return out
+}
+
+// oddClaims are members that stand before the other claims of a token.
+var oddClaims = map[string]string{
+	"a claim with an emoji":             `"name":"Ana \ud83d\ude00"`,
+	"a claim that ends in an emoji":     `"name":"Ana \ud83d"`,
+	"a claim with the end of an emoji":  `"name":"\ude00 Ana"`,
+	"a claim with an emoji backwards":   `"name":"\ude00\ud83d"`,
+	"a claim with half an emoji in it":  `"name":"Ana \ud83dx"`,
+	"a claim named by half an emoji":    `"\ud83d":1`,
+	"half an emoji in a list":           `"names":[{"a":"\ud83d"}]`,
+	"a claim that isn't UTF-8":          "\"name\":\"Ana \xff\"",
+	"a claim with an encoded surrogate": "\"name\":\"Ana \xed\xa0\xbd\"",
+	"a claim with an overlong slash":    "\"name\":\"\xc0\xaf\"",
+	"a name that isn't UTF-8":           "\"\xff\":1",
+	"a claim with a raw tab":            "\"name\":\"Ana\tB\"",
+	"a claim with NUL":                  `"name":"Ana\u0000"`,
+	"a claim of depth 50":               `"x":` + strings.Repeat("[", 50) + strings.Repeat("]", 50),
+	"a claim of depth 1000":             `"x":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000),
+	"a number without decimals":         `"x":1.`,
+	"a number with a leading zero":      `"x":01`,
+	"a number without an integer":       `"x":.5`,
+	"a number with a plus":              `"x":+1`,
+	"a hexadecimal number":              `"x":0x10`,
+	"a number beyond all":               `"x":1e400`,
+	"a number of 30 digits":             `"x":123456789012345678901234567890`,
+	"a claim that isn't a number":       `"x":NaN`,
+	"a claim without end":               `"x":Infinity`,
 }
 
 // brokenTokens are tokens that were changed on the way.
