@@ -74,7 +74,7 @@ func Prepare(ctx context.Context, o Options) (*DB, error) {
 	if o.DatabaseURL != "" {
 		return preparePostgres(o)
 	}
-	return openSQLite(ctx, o.SQLitePath)
+	return openSQLite(ctx, o.SQLitePath, o.Deadlines.orDefaults())
 }
 
 // Reach connects to a database that was prepared.
@@ -96,7 +96,7 @@ func (d *DB) Reach(ctx context.Context) error {
 // SQLITE_BUSY at once instead of waiting. Readers have connections of their own, so
 // that an export that reads for a minute blocks no other query (WAL). The driver
 // ignores _txlock if _time_format is set; its default is the format that is needed.
-func openSQLite(ctx context.Context, path string) (*DB, error) {
+func openSQLite(ctx context.Context, path string, deadlines Deadlines) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
 			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)" + extra
@@ -108,7 +108,7 @@ func openSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
-	db := &DB{dialect: migrations.SQLite, write: write, read: write, queue: newQueue()}
+	db := &DB{dialect: migrations.SQLite, write: write, read: write, queue: &queue{make(chan struct{}, 1), deadlines.Queue}}
 	pool := db.SQL()
 	pool.SetMaxOpenConns(1)
 	if err := pool.PingContext(ctx); err != nil {

@@ -31,10 +31,10 @@ type Options struct {
 	Deadlines   Deadlines
 }
 
-// Deadlines bound what one connection to PostgreSQL may wait for. The server
-// enforces all but Feed and Network too, so that they hold for a process that is
-// frozen as well.
+// Deadlines bound what one connection to PostgreSQL may wait for, and Queue what a change of SQLite may. PostgreSQL
+// enforces all but Feed and Network too, so that they hold for a process that is frozen as well.
 type Deadlines struct {
+	Queue     time.Duration // a change's turn to write to SQLite
 	Connect   time.Duration // to open a connection
 	Statement time.Duration // one statement of a request or job
 	Lock      time.Duration // a lock that another transaction holds
@@ -47,6 +47,7 @@ type Deadlines struct {
 // Idle is below Lock: who waits for a lock that a frozen process holds gets it
 // when the server ends that process's transaction.
 var defaultDeadlines = Deadlines{
+	Queue:     5 * time.Second,
 	Connect:   3 * time.Second,
 	Statement: 10 * time.Second,
 	Lock:      3 * time.Second,
@@ -58,6 +59,7 @@ var defaultDeadlines = Deadlines{
 
 func (d Deadlines) orDefaults() Deadlines {
 	return Deadlines{
+		Queue:     cmp.Or(d.Queue, defaultDeadlines.Queue),
 		Connect:   cmp.Or(d.Connect, defaultDeadlines.Connect),
 		Statement: cmp.Or(d.Statement, defaultDeadlines.Statement),
 		Lock:      cmp.Or(d.Lock, defaultDeadlines.Lock),

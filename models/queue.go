@@ -10,9 +10,6 @@ import (
 	"postern/platform/fault"
 )
 
-// queueFor is how long a change waits for SQLite's one writer.
-const queueFor = 5 * time.Second
-
 // errQueue means that a change has waited for its turn in vain.
 var errQueue = errors.New("models: other changes kept SQLite's writer")
 
@@ -22,8 +19,6 @@ type queue struct {
 	turn chan struct{}
 	wait time.Duration
 }
-
-func newQueue() *queue { return &queue{turn: make(chan struct{}, 1), wait: queueFor} }
 
 // with calls fn with the writing connection when it is this change's turn. It returns errQueue, as 503 with
 // Retry-After, if that takes too long.

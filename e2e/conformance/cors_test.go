@@ -83,15 +83,22 @@ func corsCases(k string, several bool) []Case {
 			out = append(out, get(fmt.Sprintf("%s to %s", s.Name, origin), prod+scripted.Path+s.Name, k, line))
 		}
 	}
-	empty := []Case{
+	odd := []Case{
 		get("call with an empty origin", prod+"/x", k, "Origin:"),
 		one("preflight with an empty origin", "OPTIONS", projectHost, prod+"/x", "Origin:", asked),
 	}
+	for _, more := range []string{"/", "/x"} {
+		line := "Origin: https://app.example" + more
+		odd = append(odd,
+			get("call of an origin with "+more, prod+"/x", k, line),
+			get("refused call of an origin with "+more, prod+"/x", line),
+			one("preflight of an origin with "+more, "OPTIONS", projectHost, prod+"/x", line, asked, headers))
+	}
 	if several {
-		empty = differs(empty, SeveralOrigins)
+		odd = differs(odd, SeveralOrigins)
 	}
 	const page = "Origin: https://app.example"
-	out = append(append(out, empty...), differs([]Case{
+	out = append(append(out, odd...), differs([]Case{
 		get("no route", "/1.0.0/none/x", k, page),
 		one("preflight of no route", "OPTIONS", projectHost, "/1.0.0/none/x", page, asked),
 	}, ErrorBodies)...)

@@ -29,7 +29,7 @@ const (
 	InvalidUTF8          = "request_limits.invalid_utf8"          // Kong's router reads text only
 	BodyFraming          = "request_limits.body_framing"          // nginx chooses between a length and chunks
 	Trailers             = "request_limits.trailers"              // nginx does not forward trailers
-	SeveralOrigins       = "cors.several"                         // an empty Origin line
+	SeveralOrigins       = "cors.several"                         // an empty Origin line, or one with a path
 	TenantOrigins        = "tenant_cors.union"                    // pages of other tenants
 	AnyTenantOrigin      = "tenant_cors.any_origin"               // pages of every origin
 	RequestBodies        = "transform.request_bodies"             // long numbers, and what cjson takes for JSON

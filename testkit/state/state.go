@@ -91,6 +91,7 @@ func Postgres(t testing.TB) string {
 // patient are the deadlines of tests that are not about deadlines: with the race
 // detector on a busy machine, a transaction may well pause for seconds.
 var patient = models.Deadlines{
+	Queue:     time.Minute,
 	Connect:   time.Minute,
 	Statement: time.Minute,
 	Lock:      time.Minute,
