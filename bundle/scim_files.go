@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"postern/bundle/scim"
 	"postern/core/snapshot"
@@ -21,6 +22,7 @@ func bulkFile(tenant string, n int) string {
 // scim returns the files for SCIM receivers of the people of a tenant.
 func (b *Build) scim(t snapshot.Tenant) []Part {
 	folder := SCIMFolder(t.Name)
+	t.Directory = b.byRuleNames(t.Directory)
 	source := func(part string) scim.Source {
 		return scim.Source{Tenant: t, Users: func(ctx context.Context) iter.Seq2[*snapshot.User, error] {
 			return b.UsersOf(ctx, t, part)
@@ -55,4 +57,26 @@ func (b *Build) scim(t snapshot.Tenant) []Part {
 			_, err := io.WriteString(w, scim.Script)
 			return err
 		}})
+}
+
+// byRuleNames returns the directory without the display names of groups that a rule requires. A SCIM group has a single
+// name: a receiver such as another Postern would derive the name of such a group from its display name, and the rule
+// would let no one in.
+func (b *Build) byRuleNames(d *snapshot.Directory) *snapshot.Directory {
+	required := map[string]bool{}
+	for _, v := range b.Project.Versions {
+		for _, rule := range v.Rules.List {
+			for _, name := range rule.Groups {
+				required[name] = true
+			}
+		}
+	}
+	named := *d
+	named.Groups = slices.Clone(d.Groups)
+	for i, g := range named.Groups {
+		if required[g.Name] {
+			named.Groups[i].DisplayName = ""
+		}
+	}
+	return &named
 }

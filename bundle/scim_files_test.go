@@ -164,3 +164,34 @@ func TestUsersAreStreamed(t *testing.T) {
 		t.Errorf("the heap grew from %d to %d MB", before>>20, most>>20)
 	}
 }
+
+// A receiver of SCIM resources knows groups by one name: that of the rules, where a rule requires the group.
+func TestSCIMFiles_groupsOfRules(t *testing.T) {
+	in := withUsers(5)
+	for i := range in.Project.Tenants {
+		if d := in.Project.Tenants[i].Directory; d != nil {
+			for n := range d.Groups {
+				d.Groups[n].DisplayName = "Shown " + d.Groups[n].Name
+			}
+		}
+	}
+	in.Project.Versions[0].Rules.List = []snapshot.Rule{
+		{ID: "rul_1", Methods: []string{"GET"}, Path: "/staff", Groups: []string{"g3", "gone"}},
+	}
+	data, _ := write(t, in)
+	if _, err := verify(data); err != nil {
+		t.Fatalf("Verify: %v", err)
+	}
+	_, files := unzip(t, data)
+	for _, name := range []string{"groups.json", "bulk-0001.json"} {
+		text := files[bundle.SCIMFolder("default")+name]
+		for group, want := range map[string]string{"grp_3": "g3", "grp_4": "Shown g4"} {
+			if line := fmt.Sprintf(`"externalId":%q,"displayName":%q`, group, want); !strings.Contains(text, line) {
+				t.Errorf("%s has no %s", name, line)
+			}
+		}
+	}
+	if groups := files[bundle.GroupsFile("default")]; !strings.Contains(groups, "Shown g3") {
+		t.Error("groups.json lost a display name")
+	}
+}

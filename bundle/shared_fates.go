@@ -104,10 +104,9 @@ var (
 	// UserGroup is a group of users.
 	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`; `users/scim/groups.json`",
 		Note: "The group stands in groups.json with the groups that it is in, and its members in users.jsonl. " +
-			"scim/groups.json has both in a SCIM resource, which has the display name alone: at worst a receiver, " +
-			"such as another Postern, gives the group another name, and rules that require it let no one in.",
-		Remedy: "scim/push.sh creates the group at any SCIM receiver, with its members. Give it the name that rules " +
-			"require there."}
+			"scim/groups.json has both in a SCIM resource, whose only name is the display name, or the name where " +
+			"a rule requires the group.",
+		Remedy: "scim/push.sh creates the group at any SCIM receiver, with its members."}
 	// Webhook is an address that is told of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
 		Note: "Events of the hosted service, such as an export that is ready or a user who signed in, are sent by " +
