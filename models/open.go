@@ -108,7 +108,8 @@ func openSQLite(ctx context.Context, path string, deadlines Deadlines) (*DB, err
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
-	db := &DB{dialect: migrations.SQLite, write: write, read: write, queue: &queue{make(chan struct{}, 1), deadlines.Queue}}
+	turns := &queue{make(chan struct{}, 1), deadlines.Queue}
+	db := &DB{dialect: migrations.SQLite, write: write, read: write, queue: turns}
 	pool := db.SQL()
 	pool.SetMaxOpenConns(1)
 	if err := pool.PingContext(ctx); err != nil {
