@@ -27,8 +27,8 @@ const (
 // 5 ms, which keeps the browser from making it.
 var Steady = chromedp.RetryInterval(50 * time.Millisecond)
 
-// names are those that Debian, Ubuntu, Google and Apple give it. The headless shell, which has the engine and no windows,
-// needs half the processor time of the others.
+// names are those that Debian, Ubuntu, Google and Apple give it. The headless shell, which has the engine and no
+// windows, needs half the processor time of the others.
 var names = []string{
 	"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

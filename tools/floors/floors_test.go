@@ -88,6 +88,32 @@ func TestArchitectureNamesTheFolders(t *testing.T) {
 	}
 }
 
+// namedFile matches a file in a text, and the names that stand behind it.
+var namedFile = regexp.MustCompile("`([a-z0-9_/]+\\.[a-z]+)`((?:(?::|,)\\s+`\\w+`)*)")
+
+func TestArchitectureNamesWhatExists(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := namedFile.FindAllStringSubmatch(string(text), -1)
+	if len(found) < 30 {
+		t.Fatalf("%d files are named, want 30", len(found))
+	}
+	for _, match := range found {
+		code, err := os.ReadFile(filepath.Join(root, match[1]))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, name := range regexp.MustCompile(`\w+`).FindAllString(match[2], -1) {
+			if !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |const |\t)` + name + `\b`).Match(code) {
+				t.Errorf("%s has no %s", match[1], name)
+			}
+		}
+	}
+}
+
 // importing is a tree of one file that imports paths.
 func importing(name string, paths ...string) Tree {
 	f := File{Path: name, HasDoc: true}
