@@ -31,7 +31,10 @@ func settings(dir, databaseURL string) config.Config {
 	c.DataDir = dir
 	c.DatabaseURL = config.Secret(databaseURL)
 	c.Drain = 0
-	c.Database.ConnectTimeout = time.Minute // where many tests connect at once, 3 s aren't enough
+	// On a busy machine, either side may well pause for seconds.
+	db := &c.Database
+	db.ConnectTimeout, db.StatementTimeout, db.FeedTimeout = time.Minute, time.Minute, time.Minute
+	db.IdleTimeout, db.LockTimeout = time.Minute, 61*time.Second
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,14 +45,11 @@ func wantReady(t *testing.T, address string, status int, says string) {
 	})
 }
 
-// promptly is for servers whose database goes away in the test: others have more time to connect.
-const promptly = "POSTERN_DATABASE_CONNECT_TIMEOUT=3s"
-
 func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), promptly)
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), harness.Prompt...)
 	wantReady(t, p.URL, http.StatusOK, "ready")
 	relay.Hang()
 	wantReady(t, p.URL, http.StatusServiceUnavailable, "degraded")
@@ -65,7 +63,8 @@ func TestReadinessOfAStaleGateway(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := harness.Serve(t, t.TempDir(), relay.Through(t, database), promptly, "POSTERN_GATEWAY_STALE_AFTER=5s")
+	p := harness.Serve(t, t.TempDir(), relay.Through(t, database),
+		append(slices.Clone(harness.Prompt), "POSTERN_GATEWAY_STALE_AFTER=5s")...)
 	proxy := newProxy(t, p.URL)
 	address := proxy.Project.Environments[0].URL + "/hello"
 	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
@@ -95,7 +94,8 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	data := t.TempDir()
 	other := harness.Serve(t, t.TempDir(), database, "POSTERN_SECRETS_KEY="+secretsKey)
 	start := func() *harness.Process {
-		return harness.Serve(t, data, relay.Through(t, database), promptly, "POSTERN_SECRETS_KEY="+secretsKey)
+		return harness.Serve(t, data, relay.Through(t, database),
+			append(slices.Clone(harness.Prompt), "POSTERN_SECRETS_KEY="+secretsKey)...)
 	}
 	first := start()
 	proxy := newProxy(t, first.URL)
@@ -161,7 +161,8 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir()
 	key := "POSTERN_SECRETS_KEY=" + secretsKey
-	first := harness.Serve(t, data, relay.Through(t, database), promptly, key)
+	first := harness.Serve(t, data, relay.Through(t, database),
+		append(slices.Clone(harness.Prompt), key)...)
 	whole := stored(t, data, nil)
 	first.End(t, syscall.SIGTERM)
 	relay.Hang()
@@ -175,7 +176,7 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		environment = append([]string{promptly, key}, environment...)
+		environment = slices.Concat(harness.Prompt, []string{key}, environment)
 		return harness.Launch(t, nil, data, relay.Through(t, database), environment...)
 	}
 	ended := func(t *testing.T, p *harness.Process, want ...string) {

@@ -24,7 +24,7 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	data := t.TempDir() // which replicas share
-	a, b := harness.Serve(t, data, database), harness.Serve(t, data, database)
+	a, b := harness.Serve(t, data, database, harness.Prompt...), harness.Serve(t, data, database, harness.Prompt...)
 	proxy := newProxy(t, a.URL)
 	ctx, stop := context.WithCancel(t.Context())
 	var writing sync.WaitGroup
@@ -66,7 +66,7 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir() // which replicas share
-	a, b := harness.Serve(t, data, database), harness.Serve(t, data, relay.Through(t, database), promptly)
+	a, b := harness.Serve(t, data, database), harness.Serve(t, data, relay.Through(t, database), harness.Prompt...)
 	proxy := newProxy(t, a.URL)
 	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
@@ -106,7 +106,7 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 			t.Parallel()
 			database := testkit.Postgres(t)
 			relay := testkit.NewRelay(t, database)
-			p := harness.Serve(t, t.TempDir(), relay.Through(t, database), promptly)
+			p := harness.Serve(t, t.TempDir(), relay.Through(t, database), harness.Prompt...)
 			proxy := newProxy(t, p.URL)
 			address := proxy.Project.Environments[0].URL + "/hello"
 			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)

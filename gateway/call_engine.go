@@ -189,8 +189,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 			if own := policy.WithoutControlCookies(f.Value); own != "" || f.Value == "" {
 				dst = engine.AppendField(dst, f.Name, own)
 			}
-		case c.upstream.removes(f.Name) || env.proof.replaces(f.Name) || c.trace.replaces(f.Name):
-		case !keepsOut(f.Name, c.upstream.withoutKey):
+		case !c.withholds(f.Name):
 			dst = engine.AppendField(dst, f.Name, f.Value)
 		case forwardedFor == "" && strings.EqualFold(f.Name, "X-Forwarded-For"):
 			forwardedFor = f.Value + ", "
@@ -198,12 +197,9 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 			via = f.Value + ", "
 		}
 	}
-	set := func(name, value string) { dst = engine.AppendField(dst, name, value) }
-	c.forwarded(forwardedFor, via, viaEntry(1, 1), set)
-	c.trace.lines(set)
-	c.identityLines(set)
-	env.proof.lines(set)
-	c.signatureLines(set)
+	c.ownRequestLines(forwardedFor, via, viaEntry(1, 1), func(name, value string) {
+		dst = engine.AppendField(dst, name, value)
+	})
 	return dst
 }
 
@@ -218,7 +214,7 @@ func (c *engineCall) ResponseHead(dst []byte, r *engine.Response) []byte {
 	via, typed, edits := "", r.Status == 304, c.edits()
 	for i := range fields {
 		switch f := &fields[i]; {
-		case isHopByHop(f.Name) || steersProxy(f.Name) || setsControlCookie(f.Name, f.Value):
+		case staysBehind(f.Name, f.Value):
 		case named != nil && isNamed(named, f.Name):
 		case edits && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):

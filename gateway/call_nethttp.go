@@ -306,8 +306,7 @@ func (c *httpCall) interim(from *engine.Response) error {
 	}
 	to := c.w.Header()
 	for _, f := range from.Fields {
-		if !isHopByHop(f.Name) && !steersProxy(f.Name) && !setsControlCookie(f.Name, f.Value) &&
-			(!c.edits() || !c.withheld(f.Name)) {
+		if !staysBehind(f.Name, f.Value) && (!c.edits() || !c.withheld(f.Name)) {
 			to.Add(f.Name, f.Value)
 		}
 	}

@@ -29,12 +29,12 @@ var (
 // everything that callers must not set, then sets the gateway's own fields, so that no
 // Connection line can remove those.
 func (c *httpCall) rewriteRequest(upgrade bool) {
-	h, proof := c.r.Header, c.route.environment.proof
+	h := c.r.Header
 	forwardedFor, via := listBegun(h["X-Forwarded-For"]), listBegun(h["Via"])
 	trailersWanted := hasToken(h["Te"], "trailers")
 	removeNamed(h)
 	for name := range h {
-		if keepsOut(name, c.upstream.withoutKey) || c.upstream.removes(name) || proof.replaces(name) {
+		if c.withholds(name) {
 			delete(h, name)
 		}
 	}
@@ -50,37 +50,33 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 	if trailersWanted {
 		h["Te"] = teTrailers
 	}
-	c.setForwarded(h, forwardedFor, via)
-	c.setIdentity(h)
-	set := func(name, value string) { h[name] = []string{value} }
 	if c.trace.parent != "" {
-		delete(h, traceparentHeader)
-		delete(h, tracestateHeader)
-		c.trace.lines(set)
+		delete(h, tracestateHeader) // which a transform may have added
 	}
-	proof.lines(set)
-	c.signatureLines(set)
-}
-
-func (c *httpCall) setForwarded(h http.Header, forwardedFor, via string) {
-	i, lines := 0, make([]string, forwardedHeaders)
-	c.forwarded(forwardedFor, via, viaEntry(c.r.ProtoMajor, c.r.ProtoMinor), func(name, value string) {
-		lines[i] = value
-		h[name] = lines[i : i+1 : i+1]
-		i++
-	})
-}
-
-func (c *httpCall) setIdentity(h http.Header) {
-	lines := make([]string, 0, identityHeaders)
-	c.identityLines(func(name, value string) {
+	lines := make([]string, 0, usualLines)
+	c.ownRequestLines(forwardedFor, via, viaEntry(c.r.ProtoMajor, c.r.ProtoMinor), func(name, value string) {
 		lines = append(lines, value)
 		h[name] = lines[len(lines)-1 : len(lines) : len(lines)]
 	})
 }
 
-// The most headers that forwarded and identityLines set.
-const forwardedHeaders, identityHeaders = 8, 11
+// usualLines are the most lines that forwarded and identityLines set.
+const usualLines = 19
+
+// withholds reports whether a field of the caller never reaches the upstream.
+func (c *call) withholds(name string) bool {
+	return keepsOut(name, c.upstream.withoutKey) || c.upstream.removes(name) ||
+		c.route.environment.proof.replaces(name) || c.trace.replaces(name)
+}
+
+// ownRequestLines sets the gateway's own fields of a request.
+func (c *call) ownRequestLines(forwardedFor, via, entry string, set func(name, value string)) {
+	c.forwarded(forwardedFor, via, entry, set)
+	c.trace.lines(set)
+	c.identityLines(set)
+	c.route.environment.proof.lines(set)
+	c.signatureLines(set)
+}
 
 // listBegun returns the first line with a comma for another entry, "" without any line. An
 // empty line counts: Kong appends to it too.
@@ -277,10 +273,11 @@ func removeControlCookies(h http.Header) {
 	}
 }
 
-// setsControlCookie reports whether a field of a response would set one of the dashboard's
-// cookies.
-func setsControlCookie(name, value string) bool {
-	return len(name) == len("Set-Cookie") && strings.EqualFold(name, "Set-Cookie") && policy.SetsControlCookie(value)
+// staysBehind reports whether a field of an answer never reaches the caller: it is about the upstream's connection,
+// steers an nginx, or would set one of the dashboard's cookies.
+func staysBehind(name, value string) bool {
+	return isHopByHop(name) || steersProxy(name) ||
+		len(name) == len("Set-Cookie") && strings.EqualFold(name, "Set-Cookie") && policy.SetsControlCookie(value)
 }
 
 // withoutControlCookies returns the lines of a field of a response that may be passed on.

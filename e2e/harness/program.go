@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -25,10 +26,25 @@ var program = sync.OnceValues(func() (string, error) {
 
 var plainProgram = sync.OnceValues(func() (string, error) { return Build("plain", os.Environ()) })
 
-// Main runs the tests of a package and removes the programs that were built for them. Programs have a minute to connect
-// to PostgreSQL: where many start at once on a busy machine, three seconds aren't enough.
+// Prompt are the deadlines that programs have by default for PostgreSQL, for tests of what they do when one passes.
+var Prompt = []string{
+	"POSTERN_DATABASE_CONNECT_TIMEOUT=3s",
+	"POSTERN_DATABASE_STATEMENT_TIMEOUT=10s",
+	"POSTERN_DATABASE_LOCK_TIMEOUT=3s",
+	"POSTERN_DATABASE_IDLE_TIMEOUT=2s",
+	"POSTERN_DATABASE_FEED_TIMEOUT=2s",
+}
+
+// Main runs the tests of a package and removes the programs that were built for them. Other programs than those with
+// Prompt wait a minute for PostgreSQL, and it for them: on a busy machine, either may well pause for seconds.
 func Main(m *testing.M) {
-	if err := os.Setenv("POSTERN_DATABASE_CONNECT_TIMEOUT", "1m"); err != nil {
+	for _, setting := range Prompt {
+		name, _, _ := strings.Cut(setting, "=")
+		if err := os.Setenv(name, "1m"); err != nil {
+			panic(err)
+		}
+	}
+	if err := os.Setenv("POSTERN_DATABASE_LOCK_TIMEOUT", "61s"); err != nil { // it has to be the longer one
 		panic(err)
 	}
 	code := m.Run()
