@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -19,6 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/state"
 )
 
 // Every goroutine that an App starts ends with it.
@@ -31,10 +31,7 @@ func settings(dir, databaseURL string) config.Config {
 	c.DataDir = dir
 	c.DatabaseURL = config.Secret(databaseURL)
 	c.Drain = 0
-	// On a busy machine, either side may well pause for seconds.
-	db := &c.Database
-	db.ConnectTimeout, db.StatementTimeout, db.FeedTimeout = time.Minute, time.Minute, time.Minute
-	db.IdleTimeout, db.LockTimeout = time.Minute, 61*time.Second
+	state.Wait(&c)
 	return c
 }
 

@@ -27,6 +27,7 @@ func StartWith(t *testing.T, change func(*config.Config)) *app.App {
 	settings := config.Default()
 	settings.ControlAddr, settings.GatewayAddr, settings.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
 	settings.Drain = 0
+	state.Wait(&settings)
 	if _, err := state.SQLiteIn(settings.DataDir); err != nil {
 		t.Fatal(err)
 	}

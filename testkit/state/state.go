@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"postern/models"
+	"postern/platform/config"
 	"postern/testkit"
 )
 
@@ -94,9 +95,16 @@ var patient = models.Deadlines{
 	Queue:     time.Minute,
 	Connect:   time.Minute,
 	Statement: time.Minute,
-	Lock:      time.Minute,
+	Lock:      time.Minute + time.Second, // more than Idle
 	Idle:      time.Minute,
 	Feed:      time.Minute,
+}
+
+// Wait makes a server of a test as patient.
+func Wait(c *config.Config) {
+	db := &c.Database
+	db.ConnectTimeout, db.StatementTimeout, db.FeedTimeout = patient.Connect, patient.Statement, patient.Feed
+	db.IdleTimeout, db.LockTimeout = patient.Idle, patient.Lock
 }
 
 func open(t testing.TB, databaseURL, file string) *models.DB {
