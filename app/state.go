@@ -110,6 +110,7 @@ func databaseOptions(c config.Config) models.Options {
 		SQLitePath:  c.SQLitePath(),
 		MaxConns:    c.Database.MaxConns,
 		Deadlines: models.Deadlines{
+			Queue:     c.Database.QueueTimeout,
 			Connect:   c.Database.ConnectTimeout,
 			Statement: c.Database.StatementTimeout,
 			Lock:      c.Database.LockTimeout,

@@ -26,9 +26,11 @@ var program = sync.OnceValues(func() (string, error) {
 
 var plainProgram = sync.OnceValues(func() (string, error) { return Build("plain", os.Environ()) })
 
-// Prompt are the deadlines that programs have by default for PostgreSQL, for tests of what they do when one passes.
+// Prompt are the deadlines that programs have by default for the database, for tests of what they do when one passes.
+// They may connect for longer than the default, because they have to start first.
 var Prompt = []string{
-	"POSTERN_DATABASE_CONNECT_TIMEOUT=3s",
+	"POSTERN_DATABASE_CONNECT_TIMEOUT=15s",
+	"POSTERN_DATABASE_QUEUE_TIMEOUT=5s",
 	"POSTERN_DATABASE_STATEMENT_TIMEOUT=10s",
 	"POSTERN_DATABASE_LOCK_TIMEOUT=3s",
 	"POSTERN_DATABASE_IDLE_TIMEOUT=2s",
@@ -36,7 +38,7 @@ var Prompt = []string{
 }
 
 // Main runs the tests of a package and removes the programs that were built for them. Other programs than those with
-// Prompt wait a minute for PostgreSQL, and it for them: on a busy machine, either may well pause for seconds.
+// Prompt wait a minute for the database, and PostgreSQL for them: on a busy machine, either may well pause for seconds.
 func Main(m *testing.M) {
 	for _, setting := range Prompt {
 		name, _, _ := strings.Cut(setting, "=")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Database has the limits of connections to PostgreSQL; see models.Options.
+// Database has the limits of connections to PostgreSQL, and of changes that wait for SQLite; see models.Options.
 type Database struct {
 	MaxConns         int
 	ConnectTimeout   time.Duration
@@ -15,6 +15,7 @@ type Database struct {
 	FeedTimeout      time.Duration
 	BulkTimeout      time.Duration
 	NetworkTimeout   time.Duration
+	QueueTimeout     time.Duration
 }
 
 // minDatabaseConns leaves some for requests: seven are reserved for the change feed,
@@ -70,6 +71,12 @@ func databaseSettings() []setting {
 			"1h",
 			"how long one statement of an export, of the start or of an audit verification may take",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
+		},
+		{
+			"database-queue-timeout",
+			"5s",
+			"how long a change may wait for others that are written to SQLite",
+			databaseTimeout(func(d *Database) *time.Duration { return &d.QueueTimeout }),
 		},
 		{
 			"database-network-timeout",

@@ -104,7 +104,7 @@ var patient = models.Deadlines{
 func Wait(c *config.Config) {
 	db := &c.Database
 	db.ConnectTimeout, db.StatementTimeout, db.FeedTimeout = patient.Connect, patient.Statement, patient.Feed
-	db.IdleTimeout, db.LockTimeout = patient.Idle, patient.Lock
+	db.IdleTimeout, db.LockTimeout, db.QueueTimeout = patient.Idle, patient.Lock, patient.Queue
 }
 
 func open(t testing.TB, databaseURL, file string) *models.DB {
