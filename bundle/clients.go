@@ -14,23 +14,23 @@ type clientsDoc struct {
 }
 
 type clientDoc struct {
-	ID             string   `json:"id"`
-	Name           string   `json:"name"`
-	GrantTypes     []string `json:"grant_types"`
-	RedirectURIs   []string `json:"redirect_uris"`
-	LogoutURIs     []string `json:"logout_uris"`
-	BackchannelURI *string  `json:"backchannel_uri"`
-	APIScopes      []string `json:"api_scopes"`
-	SecretSHA256   *string  `json:"secret_sha256"`
-	PKCE           string   `json:"pkce"`
-	AccessSeconds  int64    `json:"access_seconds"`
-	RefreshSeconds int64    `json:"refresh_seconds"`
-	Algorithm      string   `json:"algorithm"`
-	Title          string   `json:"title"`
-	Welcome        string   `json:"welcome"`
-	LogoURL        string   `json:"logo_url"`
-	Color          string   `json:"color"`
-	CreatedAt      string   `json:"created_at"`
+	ID                   string   `json:"id"`
+	Name                 string   `json:"name"`
+	GrantTypes           []string `json:"grant_types"`
+	RedirectURIs         []string `json:"redirect_uris"`
+	LogoutURIs           []string `json:"logout_uris"`
+	BackchannelLogoutURI *string  `json:"backchannel_logout_uri"`
+	APIScopes            []string `json:"api_scopes"`
+	SecretSHA256         *string  `json:"secret_sha256"`
+	PKCE                 string   `json:"pkce"`
+	AccessTokenSeconds   int64    `json:"access_token_seconds"`
+	RefreshTokenSeconds  int64    `json:"refresh_token_seconds"`
+	Algorithm            string   `json:"algorithm"`
+	Title                string   `json:"title"`
+	Welcome              string   `json:"welcome"`
+	LogoURL              string   `json:"logo_url"`
+	Color                string   `json:"color"`
+	CreatedAt            string   `json:"created_at"`
 }
 
 // ClientsFile returns the name of the file with the settings of a tenant's app clients.
@@ -44,22 +44,22 @@ func clientsDocOf(clients []snapshot.AppClient) clientsDoc {
 			s = &snapshot.ClientSettings{}
 		}
 		one := clientDoc{
-			ID:             c.ID,
-			Name:           c.Name,
-			GrantTypes:     list(s.GrantTypes),
-			RedirectURIs:   list(s.RedirectURIs),
-			LogoutURIs:     list(s.LogoutURIs),
-			BackchannelURI: optional(s.BackchannelURI),
-			APIScopes:      list(s.APIScopes),
-			PKCE:           s.PKCE,
-			AccessSeconds:  int64(s.AccessFor / time.Second),
-			RefreshSeconds: int64(s.RefreshFor / time.Second),
-			Algorithm:      s.Algorithm,
-			Title:          s.Title,
-			Welcome:        s.Welcome,
-			LogoURL:        s.LogoURL,
-			Color:          s.Color,
-			CreatedAt:      stamp(s.CreatedAt),
+			ID:                   c.ID,
+			Name:                 c.Name,
+			GrantTypes:           list(s.GrantTypes),
+			RedirectURIs:         list(s.RedirectURIs),
+			LogoutURIs:           list(s.LogoutURIs),
+			BackchannelLogoutURI: optional(s.BackchannelLogoutURI),
+			APIScopes:            list(s.APIScopes),
+			PKCE:                 s.PKCE,
+			AccessTokenSeconds:   int64(s.AccessFor / time.Second),
+			RefreshTokenSeconds:  int64(s.RefreshFor / time.Second),
+			Algorithm:            s.Algorithm,
+			Title:                s.Title,
+			Welcome:              s.Welcome,
+			LogoURL:              s.LogoURL,
+			Color:                s.Color,
+			CreatedAt:            stamp(s.CreatedAt),
 		}
 		if s.SecretHash != nil {
 			one.SecretSHA256 = optional(hex.EncodeToString(s.SecretHash))
@@ -73,20 +73,20 @@ func clientsDocOf(clients []snapshot.AppClient) clientsDoc {
 func (d clientDoc) settings() (*snapshot.ClientSettings, error) {
 	in := reading{}
 	s := &snapshot.ClientSettings{
-		GrantTypes:     d.GrantTypes,
-		RedirectURIs:   d.RedirectURIs,
-		LogoutURIs:     d.LogoutURIs,
-		BackchannelURI: valueOf(d.BackchannelURI),
-		APIScopes:      d.APIScopes,
-		PKCE:           d.PKCE,
-		AccessFor:      time.Duration(d.AccessSeconds) * time.Second,
-		RefreshFor:     time.Duration(d.RefreshSeconds) * time.Second,
-		Algorithm:      d.Algorithm,
-		Title:          d.Title,
-		Welcome:        d.Welcome,
-		LogoURL:        d.LogoURL,
-		Color:          d.Color,
-		CreatedAt:      in.moment(&d.CreatedAt),
+		GrantTypes:           d.GrantTypes,
+		RedirectURIs:         d.RedirectURIs,
+		LogoutURIs:           d.LogoutURIs,
+		BackchannelLogoutURI: valueOf(d.BackchannelLogoutURI),
+		APIScopes:            d.APIScopes,
+		PKCE:                 d.PKCE,
+		AccessFor:            time.Duration(d.AccessTokenSeconds) * time.Second,
+		RefreshFor:           time.Duration(d.RefreshTokenSeconds) * time.Second,
+		Algorithm:            d.Algorithm,
+		Title:                d.Title,
+		Welcome:              d.Welcome,
+		LogoURL:              d.LogoURL,
+		Color:                d.Color,
+		CreatedAt:            in.moment(&d.CreatedAt),
 	}
 	if hash := in.hash(d.SecretSHA256); hash != nil {
 		s.SecretHash = hash[:]

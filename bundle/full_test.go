@@ -216,21 +216,21 @@ func fullClient() snapshot.AppClient {
 func fullClientSettings() *snapshot.ClientSettings {
 	secret := policy.HashKey("client secret")
 	return &snapshot.ClientSettings{
-		RedirectURIs:   []string{"https://rd.example/back"},
-		LogoutURIs:     []string{"https://lo.example/out"},
-		BackchannelURI: "https://bc.example/told",
-		APIScopes:      []string{"as:scope"},
-		GrantTypes:     []string{"gt-grant"},
-		SecretHash:     secret[:],
-		PKCE:           "cs-pkce",
-		AccessFor:      1357 * time.Second,
-		RefreshFor:     2468 * time.Second,
-		Algorithm:      "cs-algorithm",
-		Title:          "Cs Title",
-		Welcome:        "Cs Welcome",
-		LogoURL:        "https://logo.example/cs",
-		Color:          "#c51c51",
-		CreatedAt:      year(2010),
+		RedirectURIs:         []string{"https://rd.example/back"},
+		LogoutURIs:           []string{"https://lo.example/out"},
+		BackchannelLogoutURI: "https://bc.example/told",
+		APIScopes:            []string{"as:scope"},
+		GrantTypes:           []string{"gt-grant"},
+		SecretHash:           secret[:],
+		PKCE:                 "cs-pkce",
+		AccessFor:            1357 * time.Second,
+		RefreshFor:           2468 * time.Second,
+		Algorithm:            "cs-algorithm",
+		Title:                "Cs Title",
+		Welcome:              "Cs Welcome",
+		LogoURL:              "https://logo.example/cs",
+		Color:                "#c51c51",
+		CreatedAt:            year(2010),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // newLogin creates an app client and one provider of it, and returns the responses.
-func newLogin(t *testing.T, api *client.Client) (client.AppClient, client.Provider) {
+func newLogin(t *testing.T, api *client.Client) (contract.SavedAppClient, client.Provider) {
 	t.Helper()
 	acme, err := client.Do(t.Context(), api, contract.CreateTenant, contract.TenantCreation{
 		Body: contract.NewTenant{Name: "acme"},
@@ -17,14 +17,16 @@ func newLogin(t *testing.T, api *client.Client) (client.AppClient, client.Provid
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, title, color, confidential := "web", "Acme", "#0a7d55", true
-	app, err := api.CreateAppClient(t.Context(), acme.ID, client.AppClientChange{
-		Name:         &name,
-		Confidential: &confidential,
-		RedirectURIs: &[]string{"https://app.example.com/cb"},
-		Branding:     &client.BrandingChange{Title: &title, Color: &color},
-	})
-	if err != nil || app.Secret == "" {
+	title, color, confidential := "Acme", "#0a7d55", true
+	app, err := client.Do(t.Context(), api, contract.CreateAppClient, contract.NewAppClient{
+		Name: "web",
+		AppClientSettings: contract.AppClientSettings{
+			Confidential: &confidential,
+			RedirectURIs: &[]string{"https://app.example.com/cb"},
+			Branding:     contract.BrandingChange{Title: &title, Color: &color},
+		},
+	}.In(acme.ID))
+	if err != nil || app.ClientSecret == "" {
 		t.Fatalf("%+v, %v", app, err)
 	}
 	id, secret := "app", "secret"
@@ -44,8 +46,8 @@ func TestEveryFieldOfALoginIsKept(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
 	app, _ := newLogin(t, api)
-	same[client.AppClient](t, server+"/api/v1/app-clients/"+app.ID, proxy.WorkspaceKey)
-	same[listOf[client.AppClient]](t, server+"/api/v1/tenants/"+app.Tenant+"/app-clients", proxy.WorkspaceKey)
+	same[contract.AppClient](t, server+"/api/v1/app-clients/"+app.ID, proxy.WorkspaceKey)
+	same[listOf[contract.AppClient]](t, server+"/api/v1/tenants/"+app.Tenant+"/app-clients", proxy.WorkspaceKey)
 	same[listOf[client.Provider]](t, server+"/api/v1/app-clients/"+app.ID+"/providers", proxy.WorkspaceKey)
 }
 
@@ -53,8 +55,9 @@ func TestIfMatchRefusesStaleChangeOfLogin(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	app, provider := newLogin(t, api)
 	welcome := func(text string) error {
-		change := client.AppClientChange{Branding: &client.BrandingChange{Welcome: &text}}
-		_, err := api.IfMatch(app.ETag).UpdateAppClient(t.Context(), app.ID, change)
+		change := contract.AppClientSettings{Branding: contract.BrandingChange{Welcome: &text}}.Of(app.ID)
+		change.IfMatch = app.ETag
+		_, err := client.Do(t.Context(), api, contract.UpdateAppClient, change)
 		return err
 	}
 	if err := welcome("Hello"); err != nil {
@@ -74,7 +77,7 @@ func TestIfMatchRefusesStaleChangeOfLogin(t *testing.T) {
 	if err := enable(true); fault.KindOf(err) != fault.Stale {
 		t.Errorf("change of the provider with an old ETag: %v, want a stale one", err)
 	}
-	now, err := api.AppClient(t.Context(), app.ID)
+	now, err := client.Do(t.Context(), api, contract.GetAppClient, app.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

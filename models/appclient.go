@@ -12,26 +12,26 @@ import (
 // AppClient is a row of app_clients: an OAuth client of a tenant, and the OpenID
 // Connect issuer that serves it.
 type AppClient struct {
-	ID             string `gorm:"primaryKey"`
-	TenantID       string
-	Name           string
-	RedirectURIs   []string   `gorm:"serializer:json"`
-	LogoutURIs     []string   `gorm:"serializer:json"`
-	BackchannelURI string     // where the client is told that a session has ended, "" for nowhere
-	APIScopes      Texts      // that it may ask for
-	GrantTypes     Texts      // how it gets tokens
-	FrozenAt       *time.Time // nil: not frozen
-	SecretHash     Digest     // nil for a public client
-	PKCE           string     // required, or when_sent for a client with a secret
-	AccessSeconds  int64
-	RefreshSeconds int64 // 0: no refresh tokens
-	Algorithm      string
-	Title          string
-	Welcome        string
-	LogoURL        string
-	Color          string
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
+	ID                   string `gorm:"primaryKey"`
+	TenantID             string
+	Name                 string
+	RedirectURIs         []string   `gorm:"serializer:json"`
+	LogoutURIs           []string   `gorm:"serializer:json"`
+	BackchannelLogoutURI string     // where the client is told that a session has ended, "" for nowhere
+	APIScopes            Texts      // that it may ask for
+	GrantTypes           Texts      // how it gets tokens
+	FrozenAt             *time.Time // nil: not frozen
+	SecretHash           Digest     // nil for a public client
+	PKCE                 string     // required, or when_sent for a client with a secret
+	AccessTokenSeconds   int64
+	RefreshTokenSeconds  int64 // 0: no refresh tokens
+	Algorithm            string
+	Title                string
+	Welcome              string
+	LogoURL              string
+	Color                string
+	CreatedAt            time.Time
+	UpdatedAt            time.Time
 }
 
 // Provider is a row of providers: an identity provider that an app client offers.
@@ -139,8 +139,8 @@ func (t *Tx) appClientOrders() orders[AppClient] {
 // that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	res := t.db.Model(&AppClient{}).Where("id = ? AND updated_at = ?", c.ID, seen).
-		Select("Name", "RedirectURIs", "LogoutURIs", "BackchannelURI", "APIScopes", "GrantTypes", "SecretHash",
-			"PKCE", "AccessSeconds", "RefreshSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color",
+		Select("Name", "RedirectURIs", "LogoutURIs", "BackchannelLogoutURI", "APIScopes", "GrantTypes", "SecretHash",
+			"PKCE", "AccessTokenSeconds", "RefreshTokenSeconds", "Algorithm", "Title", "Welcome", "LogoURL", "Color",
 			"UpdatedAt").
 		UpdateColumns(&c)
 	return res.RowsAffected == 1, res.Error

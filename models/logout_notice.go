@@ -21,7 +21,7 @@ type LogoutNotice struct {
 // noteLogouts adds a notice for each of the sessions that has not ended and whose app
 // client wants to be told. It comes before the change that ends them.
 func (t *Tx) noteLogouts(sessions *gorm.DB, now time.Time) error {
-	wanting := t.db.Model(&AppClient{}).Select("id").Where("backchannel_uri <> ''")
+	wanting := t.db.Model(&AppClient{}).Select("id").Where("backchannel_logout_uri <> ''")
 	var rows []LoginSession
 	err := t.db.Where(sessions).Where("ended_at IS NULL AND expires_at > ? AND client_id IN (?)", now, wanting).
 		Order("id").Find(&rows).Error

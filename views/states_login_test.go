@@ -251,7 +251,7 @@ func appClientWrong() projects.AppClient {
 	m.API.Error, m.API.Grant = "Nothing was saved.", "A client that gets tokens for itself needs a secret."
 	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: No project declares this scope."}
 	m.Branding.Error = "Nothing was saved."
-	m.Branding.Color.Error = "Give a colour as #rrggbb."
+	m.Branding.Color.Error = "Give a color as #rrggbb."
 	m.Branding.Title.Error = "Use at most 60 characters."
 	m.Branding.Welcome.Error = "Use at most 300 characters."
 	m.Branding.LogoURL.Error = "Give an https address of a picture."

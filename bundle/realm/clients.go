@@ -106,8 +106,8 @@ func (s Source) clientOf(c snapshot.AppClient) client {
 		out.Attributes["client.session.max.lifespan"] = seconds
 		out.Attributes["client.session.idle.timeout"] = seconds
 	}
-	if set.BackchannelURI != "" {
-		out.Attributes["backchannel.logout.url"] = set.BackchannelURI
+	if set.BackchannelLogoutURI != "" {
+		out.Attributes["backchannel.logout.url"] = set.BackchannelLogoutURI
 	}
 	if set.LogoURL != "" {
 		out.Attributes["logoUri"] = set.LogoURL

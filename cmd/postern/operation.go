@@ -55,12 +55,14 @@ func short(summary string, c *cobra.Command) *cobra.Command {
 func factsCommand[In, Out any](
 	t terminal, as inName, op contract.Op[In, Out], facts func(Out) [][2]string,
 ) *cobra.Command {
-	return operationCommand(t, as, op, func(_ In, out Out) error {
-		return details(t.out, func(row func(...string)) {
-			for _, fact := range facts(out) {
-				row(fact[0], fact[1])
-			}
-		})
+	return operationCommand(t, as, op, func(_ In, out Out) error { return printFacts(t, facts(out)) })
+}
+
+func printFacts(t terminal, facts [][2]string) error {
+	return details(t.out, func(row func(...string)) {
+		for _, fact := range facts {
+			row(fact[0], fact[1])
+		}
 	})
 }
 
@@ -305,7 +307,12 @@ func (f *memberFlag) Set(text string) error {
 		}
 		into.SetInt(n)
 	case kind == reflect.Slice:
-		into.Set(reflect.Append(into, reflect.ValueOf(text)))
+		if into.IsNil() {
+			into.Set(reflect.MakeSlice(into.Type(), 0, 1)) // null is not an empty list
+		}
+		if text != "" { // which empties the list
+			into.Set(reflect.Append(into, reflect.ValueOf(text)))
+		}
 	default:
 		into.SetString(text)
 	}

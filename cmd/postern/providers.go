@@ -232,3 +232,11 @@ func newProvidersRemove(t terminal) *cobra.Command {
 	addServerFlag(command)
 	return command
 }
+
+// given is a flag's value, nil where the flag was left out.
+func given[T any](c *cobra.Command, flag string, value *T) *T {
+	if !c.Flags().Changed(flag) {
+		return nil
+	}
+	return value
+}

@@ -205,7 +205,7 @@ var reachable = []struct{ operation, command, page string }{
 			"POST /projects/:project/api-audience"},
 	{"list-app-clients", "app-clients list", "GET /projects/:project/login"},
 	{"create-app-client", "app-clients create", "POST /projects/:project/login"},
-	{"get-app-client", "app-clients list", "GET /projects/:project/login/:client"},
+	{"get-app-client", "app-clients show", "GET /projects/:project/login/:client"},
 	{"update-app-client", "app-clients update",
 		"POST /projects/:project/login/:client; " +
 			"POST /projects/:project/login/:client/access; " +
@@ -213,7 +213,7 @@ var reachable = []struct{ operation, command, page string }{
 			"POST /projects/:project/login/:client/secret"},
 	{"freeze-app-client", "app-clients freeze", "POST /projects/:project/login/:client/freeze"},
 	{"unfreeze-app-client", "app-clients unfreeze", "POST /projects/:project/login/:client/unfreeze"},
-	{"rotate-app-client-key", "app-clients rotate-signing-key", "POST /projects/:project/login/:client/signing-keys"},
+	{"rotate-app-client-key", "app-clients signing-keys rotate", "POST /projects/:project/login/:client/signing-keys"},
 	{"delete-app-client", "app-clients delete", "POST /projects/:project/login/:client/delete"},
 	{"list-providers", "providers list", "GET /projects/:project/login/:client"},
 	{"create-provider", "providers add", "POST /projects/:project/login/:client/providers"},

@@ -21,6 +21,7 @@ const (
 type Member struct {
 	Place    Place
 	Name     string // in its place
+	Within   string // the member of the body that it is in, "" for the body itself
 	Index    []int  // of the field, for reflect.Value.FieldByIndex
 	Type     reflect.Type
 	Required bool
@@ -66,7 +67,13 @@ func members(of reflect.Type, index []int, place Place) (out []Member) {
 			}
 			out = append(out, members(body, at, InBody)...)
 		default:
-			if m, ok := memberOf(field, place); ok {
+			m, ok := memberOf(field, place)
+			if ok && m.Form == "each" {
+				for _, each := range members(field.Type, at, place) {
+					each.Within = m.Name
+					out = append(out, each)
+				}
+			} else if ok {
 				m.Index = at
 				out = append(out, m)
 			}

@@ -7,7 +7,8 @@
 // enum, default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log.
 // flag is its flag on the command line, where that isn't its name: "overlap,duration" takes 24h for a number of
 // seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them, and "-"
-// has no flag. A third part, as in "expires,time,never", is the text for null.
+// has no flag. With ",each" the members of an object have flags of their own. A third part, as in
+// "expires,time,never", is the text for null.
 package contract
 
 import (
@@ -57,6 +58,7 @@ type Described interface {
 func Operations() []Described {
 	return slices.Concat(
 		apiScopeOperations,
+		appClientOperations,
 		corsOperations,
 		domainOperations,
 		exportOperations,

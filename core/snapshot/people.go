@@ -8,21 +8,21 @@ import (
 
 // ClientSettings are an app client's settings besides what verifies its tokens.
 type ClientSettings struct {
-	RedirectURIs   []string
-	LogoutURIs     []string // that a browser may be sent to after a sign-out
-	BackchannelURI string   // where the client is told that a session has ended; "": nowhere
-	APIScopes      []string // that it may ask for
-	GrantTypes     []string
-	SecretHash     []byte        // SHA-256; nil: a public client
-	PKCE           string        // required, or when_sent for a client with a secret
-	AccessFor      time.Duration // lifetime of its access tokens, whole seconds
-	RefreshFor     time.Duration // lifetime of its refresh tokens, whole seconds; 0: it gets none
-	Algorithm      string        // of new signing keys
-	Title          string        // of the sign-in page, as the three that follow; "": the default
-	Welcome        string
-	LogoURL        string
-	Color          string
-	CreatedAt      time.Time
+	RedirectURIs         []string
+	LogoutURIs           []string // that a browser may be sent to after a sign-out
+	BackchannelLogoutURI string   // where the client is told that a session has ended; "": nowhere
+	APIScopes            []string // that it may ask for
+	GrantTypes           []string
+	SecretHash           []byte        // SHA-256; nil: a public client
+	PKCE                 string        // required, or when_sent for a client with a secret
+	AccessFor            time.Duration // lifetime of its access tokens, whole seconds
+	RefreshFor           time.Duration // lifetime of its refresh tokens, whole seconds; 0: it gets none
+	Algorithm            string        // of new signing keys
+	Title                string        // of the sign-in page, as the three that follow; "": the default
+	Welcome              string
+	LogoURL              string
+	Color                string
+	CreatedAt            time.Time
 }
 
 // Branded reports whether the sign-in page looks other than the default.

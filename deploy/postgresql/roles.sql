@@ -67,8 +67,9 @@ GRANT SELECT ON
 -- cookie, no name or e-mail address of a user.
 GRANT SELECT (id, claimed_at, expires_at) ON teams TO postern_gateway;
 GRANT SELECT (
-    id, tenant_id, name, redirect_uris, logout_uris, backchannel_uri, api_scopes, grant_types, frozen_at,
-    access_seconds, refresh_seconds, algorithm, pkce, title, welcome, logo_url, color, created_at, updated_at
+    id, tenant_id, name, redirect_uris, logout_uris, backchannel_logout_uri, api_scopes, grant_types, frozen_at,
+    access_token_seconds, refresh_token_seconds, algorithm, pkce, title, welcome, logo_url, color, created_at,
+    updated_at
 ) ON app_clients TO postern_gateway;
 GRANT SELECT (directory, public_key) ON acme_accounts TO postern_gateway;
 GRANT SELECT (id, client_id, algorithm, public_jwk, active_at, expires_at, created_at) ON signing_keys

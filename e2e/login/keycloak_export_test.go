@@ -135,7 +135,8 @@ func offerOrders(t *testing.T, api *client.Client, project, app string) {
 		},
 	})
 	if err == nil {
-		_, err = api.UpdateAppClient(t.Context(), app, client.AppClientChange{APIScopes: &[]string{"orders:*"}})
+		_, err = client.Do(t.Context(), api, contract.UpdateAppClient,
+			contract.AppClientSettings{APIScopes: &[]string{"orders:*"}}.Of(app))
 	}
 	if err != nil {
 		t.Fatal(err)

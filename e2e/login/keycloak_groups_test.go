@@ -85,7 +85,7 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 // mapGroups creates the groups that rules name, and gives the rules to the login's provider.
 func mapGroups(t *testing.T, api *client.Client, login client.ProxyLogin, rules []contract.GroupMapping) {
 	t.Helper()
-	app, err := api.AppClient(t.Context(), login.ClientID)
+	app, err := client.Do(t.Context(), api, contract.GetAppClient, contract.AppClientPath{Client: login.ClientID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/base64"
+	"math"
 	"time"
 
 	"postern/core/contract"
@@ -91,4 +92,17 @@ func (h *Handler) rotateCallSigningKey(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return h.showCallSigning(s), nil
+}
+
+// seconds converts a number that may overflow time.Duration. Such a number stays out of
+// the range that is allowed; multiplied, it could wrap into it.
+func seconds(n *int64) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	d := time.Duration(-1)
+	if *n >= 0 && *n <= int64(math.MaxInt64/time.Second) {
+		d = time.Duration(*n) * time.Second
+	}
+	return &d
 }

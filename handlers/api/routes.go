@@ -261,16 +261,14 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.SetTenantCORS, h.Projects.SetTenantCORS)
 	serve(h, api, contract.RemoveTenantCORS, h.Projects.RemoveTenantCORS)
 
-	route(h, api, "list-app-clients", "GET", tenant+"/app-clients", 200,
-		"List a tenant's app clients", h.listAppClients)
-	route(h, api, "create-app-client", "POST", tenant+"/app-clients", 201, "Create an app client", h.createAppClient)
-	route(h, api, "get-app-client", "GET", client, 200, "Get an app client", h.getAppClient)
-	route(h, api, "update-app-client", "PATCH", client, 200, "Update an app client", h.updateAppClient)
-	route(h, api, "freeze-app-client", "POST", client+"/freeze", 200, "Freeze an app client", h.freezeAppClient)
-	route(h, api, "unfreeze-app-client", "POST", client+"/unfreeze", 200, "Unfreeze an app client", h.unfreezeAppClient)
-	route(h, api, "rotate-app-client-key", "POST", client+"/signing-keys/rotate", 200,
-		"Rotate an app client's signing key", h.rotateAppClientKey)
-	route(h, api, "delete-app-client", "DELETE", client, 204, "Delete an app client", h.deleteAppClient)
+	serveList(h, api, contract.ListAppClients, h.Login.Clients)
+	serve(h, api, contract.CreateAppClient, h.Login.CreateClient)
+	serve(h, api, contract.GetAppClient, h.Login.Client)
+	serve(h, api, contract.UpdateAppClient, h.Login.UpdateClient)
+	serve(h, api, contract.FreezeAppClient, h.Login.FreezeClient)
+	serve(h, api, contract.UnfreezeAppClient, h.Login.UnfreezeClient)
+	serve(h, api, contract.RotateAppClientKey, h.Login.RotateSigningKey)
+	serve(h, api, contract.DeleteAppClient, h.Login.DeleteClient)
 
 	route(h, api, "list-providers", "GET", client+"/providers", 200, "List an app client's providers", h.listProviders)
 	route(h, api, "create-provider", "POST", client+"/providers", 201, "Add a provider", h.createProvider)

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/state"
 )
 
 func TestAccount_language(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	german := s.path("/account") + "?ui_locales=de"

@@ -10,7 +10,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -33,7 +32,7 @@ func (s *app) linked(browser *http.Client, fake *fakeoidc.Provider, provider, fo
 func TestAccount_sessionsAndConsents(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake(nil)
 		browser := s.browser()
 		if page := s.get(browser, s.path("/account")); page.Find("form[action$='/account/signin']").Length() != 1 {
@@ -87,7 +86,7 @@ func TestAccount_sessionsAndConsents(t *testing.T) {
 func TestAccount_delete(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	first := s.enter(browser, fake, provider.ID, "openid")
@@ -127,7 +126,7 @@ func TestAccount_delete(t *testing.T) {
 func TestAccount_linkProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	second, other := s.offerFake(nil)
 	browser := s.browser()

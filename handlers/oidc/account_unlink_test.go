@@ -9,7 +9,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -28,7 +27,7 @@ func (s *app) unlinkActions(browser *http.Client) []string {
 func TestAccount_unlinkProvider(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake(nil)
 		second, other := s.offerFake(nil)
 		browser := s.browser()
@@ -85,7 +84,7 @@ func TestAccount_unlinkProvider(t *testing.T) {
 func TestAccount_unlinkBothAtOnce(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	second, other := s.offerFake(nil)
 	browser := s.browser()

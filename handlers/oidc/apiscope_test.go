@@ -11,7 +11,6 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -24,7 +23,7 @@ type apiApp struct {
 	project string
 }
 
-func newAPIApp(t *testing.T, db *models.DB, in login.ClientInput) apiApp {
+func newAPIApp(t *testing.T, db *models.DB, in contract.AppClientSettings) apiApp {
 	t.Helper()
 	s := apiApp{app: newLoginApp(t, db, in)}
 	tenant, err := db.Read(t.Context()).TenantByID(s.tenant)
@@ -53,8 +52,8 @@ func (s apiApp) declare(audience string, names ...string) {
 
 func (s apiApp) allow(scopes ...string) {
 	s.t.Helper()
-	change := login.ClientInput{APIScopes: &scopes}
-	if _, err := s.server.Login.UpdateClient(s.t.Context(), s.owner, s.client.ID, "", change); err != nil {
+	change := contract.AppClientSettings{APIScopes: &scopes}
+	if _, err := s.server.Login.UpdateClient(s.t.Context(), s.owner, change.Of(s.client.ID)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -77,7 +76,7 @@ func audienceOf(t *testing.T, token string) []string {
 func TestAPIScopes_unknownTarget(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newAPIApp(t, db, login.ClientInput{})
+	s := newAPIApp(t, db, contract.AppClientSettings{})
 	s.offerFake(nil)
 	for name, resource := range map[string]string{
 		"an unknown API":                   "https://api.other.example",
@@ -94,7 +93,7 @@ func TestAPIScopes_unknownTarget(t *testing.T) {
 func TestAPIScopes_ignored(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newAPIApp(t, db, login.ClientInput{})
+	s := newAPIApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	for name, tt := range map[string]struct{ scope, resource string }{
 		"a scope that is not declared":    {"admin", ""},
@@ -141,7 +140,7 @@ func TestAPIScopes_ignored(t *testing.T) {
 func TestAPIScopes_tokens(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newAPIApp(t, db, login.ClientInput{})
+	s := newAPIApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser, r := s.browser(), s.request("openid phone orders:read orders:write offline_access")
 	page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
@@ -211,7 +210,7 @@ func TestAPIScopes_tokens(t *testing.T) {
 func TestAPIScopes_resource(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newAPIApp(t, db, login.ClientInput{})
+	s := newAPIApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	for _, parameter := range []string{"resource", "audience"} {
 		browser, r := s.browser(), s.request("openid orders:read")
@@ -246,10 +245,10 @@ func TestAPIScopes_resource(t *testing.T) {
 func TestAppClient_unknownAPIScope(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newAPIApp(t, db, login.ClientInput{})
+	s := newAPIApp(t, db, contract.AppClientSettings{})
 	for _, scopes := range [][]string{{"admin"}, {"orders:*", "orders:*"}, {"order:*"}, {"openid"}, {"*"}} {
-		change := login.ClientInput{APIScopes: &scopes}
-		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change)
+		change := contract.AppClientSettings{APIScopes: &scopes}
+		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID))
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%v: %v, want it refused", scopes, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/directory"
 	"postern/service/login"
 	"postern/testkit/state"
@@ -24,7 +25,7 @@ func (s *app) declare(provider login.Provider, domains ...string) {
 func TestApprovalByDomain(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	if err := s.server.Directory.SetInviteOnly(t.Context(), s.owner, s.tenant, true); err != nil {
 		t.Fatal(err)

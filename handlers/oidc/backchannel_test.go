@@ -16,7 +16,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -63,7 +62,7 @@ func TestBackchannelLogout(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		told := newReceiver(t)
-		s := newLoginApp(t, db, login.ClientInput{Backchannel: &told.URL})
+		s := newLoginApp(t, db, contract.AppClientSettings{BackchannelLogoutURI: &told.URL})
 		fake, provider := s.offerFake(nil)
 		send := func() {
 			t.Helper()

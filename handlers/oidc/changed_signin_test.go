@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/login"
 	"postern/testkit/state"
 )
@@ -11,7 +12,7 @@ import (
 // What a team changes counts for sign-ins that are under way: at consent, and at the token endpoint.
 func TestLogin_changedMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})
+	s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	turn := func(on bool) {
 		t.Helper()
@@ -22,8 +23,8 @@ func TestLogin_changedMeanwhile(t *testing.T) {
 	}
 	redirectTo := func(uri string) {
 		t.Helper()
-		in := login.ClientInput{RedirectURIs: &[]string{uri}}
-		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", in); err != nil {
+		in := contract.AppClientSettings{RedirectURIs: &[]string{uri}}
+		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, in.Of(s.client.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}

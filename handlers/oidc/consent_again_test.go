@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -112,7 +113,7 @@ func TestConsent_otherAccount(t *testing.T) {
 // TestConsent_reloadWithProviderTokens asks the provider again, because nothing keeps its tokens.
 func TestConsent_reloadWithProviderTokens(t *testing.T) {
 	t.Parallel()
-	b := boundLogin{app: newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})}
+	b := boundLogin{app: newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})}
 	b.fake, b.provider = b.offerFake(&login.TokenTypes{Client: "service", Upstream: "provider_access_token"})
 	r := b.request("openid")
 	browser, back, page := b.consenting(r)

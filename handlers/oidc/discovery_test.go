@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/login"
 	"postern/testkit/state"
 )
@@ -12,7 +13,7 @@ import (
 // TestDiscovery_authorizationServer checks that both addresses of RFC 8414 answer as OpenID Connect's does.
 func TestDiscovery_authorizationServer(t *testing.T) {
 	t.Parallel()
-	s := newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})
+	s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
 	want := s.get(s.browser(), s.path("/.well-known/openid-configuration"))
 	var found login.Metadata
 	err := json.Unmarshal([]byte(want.raw), &found)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -15,7 +15,7 @@ import (
 // Forms of people refuse fields that they do not have; requests of clients may have any.
 func TestForms_unknownFields(t *testing.T) {
 	t.Parallel()
-	s := newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})
+	s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
 	ofClients := map[string]bool{}
 	for _, below := range []string{
 		"authorize", "callback/:provider", "introspect", "logout", "revoke", "token", "userinfo",

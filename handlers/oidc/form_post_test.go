@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/login"
 	"postern/testkit/state"
 )
@@ -30,7 +31,7 @@ func (s *app) posted(page step) url.Values {
 
 func TestFormPost_signIn(t *testing.T) {
 	t.Parallel()
-	b := newPKCELogin(t, login.ClientInput{})
+	b := newPKCELogin(t, contract.AppClientSettings{})
 	browser := b.browser()
 	const state = `"><script>alert(1)</script>`
 	for _, turn := range []string{"with consent", "without"} {
@@ -59,7 +60,7 @@ func TestFormPost_signIn(t *testing.T) {
 
 func TestFormPost_errors(t *testing.T) {
 	t.Parallel()
-	b := newPKCELogin(t, login.ClientInput{})
+	b := newPKCELogin(t, contract.AppClientSettings{})
 	r := b.request("openid")
 	r.query.Set("response_mode", "form_post")
 	r.query.Set("prompt", "none")
@@ -88,11 +89,11 @@ func TestFormPost_errors(t *testing.T) {
 
 func TestFormPost_nativeApps(t *testing.T) {
 	t.Parallel()
-	b := newPKCELogin(t, login.ClientInput{})
+	b := newPKCELogin(t, contract.AppClientSettings{})
 	const native = "com.example.app:/callback"
 	uris := []string{native}
 	if _, err := b.server.Login.UpdateClient(
-		t.Context(), b.owner, b.client.ID, "", login.ClientInput{RedirectURIs: &uris},
+		t.Context(), b.owner, contract.AppClientSettings{RedirectURIs: &uris}.Of(b.client.ID),
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type mappedApp struct {
 
 func newMappedApp(t *testing.T, db *models.DB, groups ...string) *mappedApp {
 	t.Helper()
-	s := &mappedApp{app: newLoginApp(t, db, login.ClientInput{}), groups: map[string]string{}}
+	s := &mappedApp{app: newLoginApp(t, db, contract.AppClientSettings{}), groups: map[string]string{}}
 	s.fake, s.provider = s.offerFake(nil)
 	s.fake.Claims = func(claims map[string]any) {
 		for name, value := range s.stated {
@@ -218,7 +218,7 @@ func TestGroupMappings_twoProviders(t *testing.T) {
 		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
 			t.Errorf("without the first provider: %q, want what the other gave", got)
 		}
-		if err := s.server.Login.DeleteClient(t.Context(), s.owner, s.client.ID); err != nil {
+		if _, err := s.server.Login.DeleteClient(t.Context(), s.owner, s.client.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.groupsNow(); len(got) > 0 {

@@ -8,7 +8,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -37,7 +36,7 @@ func (s *app) left(user string) int64 {
 func TestGroupsLeft(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		token := s.signedIn()
 		user := claims(t, token.Access)["sub"].(string)
 		people, ctx := s.server.Directory, t.Context()

@@ -11,7 +11,6 @@ import (
 	"postern/models"
 	"postern/service/audit"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -23,7 +22,7 @@ type groupAdmins struct {
 
 func newGroupAdmins(t *testing.T, db *models.DB) groupAdmins {
 	t.Helper()
-	s := groupAdmins{app: newLoginApp(t, db, login.ClientInput{})}
+	s := groupAdmins{app: newLoginApp(t, db, contract.AppClientSettings{})}
 	s.group = s.create("staff")
 	return s
 }

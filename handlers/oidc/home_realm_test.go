@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -29,7 +30,7 @@ func (s *app) leadingTo(provider string, domains ...string) error {
 func TestHomeRealm(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake(nil)
 		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 		s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
@@ -116,7 +117,7 @@ func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step),
 func TestHomeRealm_nativeApp(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, provider := s.offerFake(nil)
 	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
@@ -124,8 +125,8 @@ func TestHomeRealm_nativeApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	uris := []string{"com.example.app:/oauth2redirect", "http://[::1]/callback"}
-	change := login.ClientInput{RedirectURIs: &uris}
-	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change); err != nil {
+	change := contract.AppClientSettings{RedirectURIs: &uris}
+	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID)); err != nil {
 		t.Fatal(err)
 	}
 	for uri, source := range map[string]string{uris[0]: " com.example.app:", uris[1]: " http:"} {
@@ -144,7 +145,7 @@ func TestHomeRealm_nativeApp(t *testing.T) {
 func TestHomeRealm_conflicts(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, first := s.offerFake(nil)
 	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 	second := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/login"
 	"postern/testkit/state"
 )
@@ -21,7 +22,7 @@ func TestCallback_idTokenAlone(t *testing.T) {
 		{Client: "provider", Upstream: "provider_access_token"}: false,
 		{Client: "provider", Upstream: "none"}:                  false,
 	} {
-		s := newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})
+		s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
 		fake, provider := s.offerFake(&types)
 		fake.Token = func(answer map[string]any) { delete(answer, "access_token") }
 		browser, r := s.browser(), s.request("openid")

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
 )
@@ -37,8 +37,8 @@ func (s *app) introspect(form url.Values) introspected {
 	if !form.Has("client_id") {
 		form.Set("client_id", s.client.ID)
 	}
-	if !form.Has("client_secret") && s.client.Secret != "" {
-		form.Set("client_secret", s.client.Secret.Reveal())
+	if !form.Has("client_secret") && s.client.ClientSecret != "" {
+		form.Set("client_secret", s.client.ClientSecret.Reveal())
 	}
 	answer := s.post(http.DefaultClient, s.path("/introspect"), form)
 	out := introspected{status: answer.status, raw: strings.TrimSpace(answer.raw)}
@@ -55,14 +55,13 @@ func TestIntrospect_inactive(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential, name := true, "other"
-	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
 	fake, provider := s.offerFake(nil)
 	fresh := func() got { return s.exchange(s.signIn(fake, provider, "openid offline_access")) }
 	first := fresh()
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
-		Name:         &name,
-		Confidential: &confidential,
-	})
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
+		Name: name, AppClientSettings: contract.AppClientSettings{Confidential: &confidential},
+	}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +73,7 @@ func TestIntrospect_inactive(t *testing.T) {
 		}
 		revoked := s.post(http.DefaultClient, s.path("/revoke"), url.Values{
 			"client_id":     {other.ID},
-			"client_secret": {other.Secret.Reveal()},
+			"client_secret": {other.ClientSecret.Reveal()},
 			"token":         {token},
 		})
 		if revoked.status != http.StatusOK || revoked.raw != "" {
@@ -135,7 +134,7 @@ func TestIntrospect_clients(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
-	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
 	fake, provider := s.offerFake(nil)
 	token := s.exchange(s.signIn(fake, provider, "openid")).Access
 	for name, form := range map[string]url.Values{
@@ -161,9 +160,9 @@ func TestIntrospect_clients(t *testing.T) {
 		t.Errorf("discovery names %v, want %s", got, wants)
 	}
 	public := false
-	_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", login.ClientInput{
+	_, err := s.server.Login.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{
 		Confidential: &public,
-	})
+	}.Of(s.client.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +198,7 @@ func TestIntrospect_certifiedClient(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
-	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
 	fake, provider := s.offerFake(nil)
 	tokens := s.exchange(s.signIn(fake, provider, "openid email offline_access"))
 	ask := s.certifiedIntrospection()
@@ -234,7 +233,7 @@ func TestIntrospect_certifiedClient(t *testing.T) {
 func (s *app) certifiedIntrospection() func(line string) introspected {
 	s.t.Helper()
 	command := exec.Command(
-		"node", "introspect.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, s.client.Secret.Reveal(),
+		"node", "introspect.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, s.client.ClientSecret.Reveal(),
 	)
 	command.Dir = oidcprovider.Dir()
 	var complaints bytes.Buffer

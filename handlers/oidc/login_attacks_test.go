@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -40,7 +41,7 @@ func (s *app) signIn(fake *fakeoidc.Provider, provider login.Provider, scope str
 func TestAuthorize_refusals(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	s.offerFake(nil)
 	set := func(name, value string) func(url.Values) { return func(q url.Values) { q.Set(name, value) } }
 	tests := map[string]struct {
@@ -131,7 +132,7 @@ type boundLogin struct {
 
 func newBoundLogin(t *testing.T, db *models.DB) boundLogin {
 	t.Helper()
-	b := boundLogin{app: newLoginApp(t, db, login.ClientInput{})}
+	b := boundLogin{app: newLoginApp(t, db, contract.AppClientSettings{})}
 	b.fake, b.provider = b.offerFake(nil)
 	_, b.second = b.offerFake(nil)
 	return b
@@ -252,7 +253,7 @@ func TestLogin_consentBinding(t *testing.T) {
 func TestLogin_sameAddressAtTwoProviders(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	var subjects []string
 	for range 2 {
 		fake, provider := s.offerFake(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"postern/core/contract"
 	"postern/migrations"
 	"postern/models"
 	"postern/service/login"
@@ -81,7 +82,7 @@ var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
 func TestProviderTokensAreKeptNowhere(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		book := &controlplane.LogBuffer{}
 		log := slog.New(slog.NewTextHandler(book, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		s.server.Log, s.server.Login.Log = log, log

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/login"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
@@ -22,7 +23,7 @@ func TestLogin_certifiedClient(t *testing.T) {
 	db := state.OpenSQLite(t)
 	for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
 		t.Run(algorithm, func(t *testing.T) {
-			s := newLoginApp(t, db, login.ClientInput{Algorithm: &algorithm})
+			s := newLoginApp(t, db, contract.AppClientSettings{Algorithm: &algorithm})
 			fake, _ := s.offerFake(nil)
 			command := exec.Command("node", "client.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, callback)
 			command.Dir = oidcprovider.Dir()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -38,7 +39,7 @@ func (s *app) asked(page step) string {
 func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	const first = "an id that stands for you, your name, and what your provider states of your profile, such as " +
 		"picture and language"
@@ -76,15 +77,14 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 func TestConsentIsForOneApplication(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
-	name, uris := "mobile", []string{callback}
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
-		Name:         &name,
-		RedirectURIs: &uris,
-	})
+	uris := []string{callback}
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
+		Name: "mobile", AppClientSettings: contract.AppClientSettings{RedirectURIs: &uris},
+	}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestConsentIsForOneApplication(t *testing.T) {
 func TestTheProviderIsToldToAskAgain(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, provider := s.offerFake(nil)
 	for _, tt := range []struct{ prompt, age, want, wantAge string }{
 		{"", "", "", ""},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/service/projects"
@@ -17,7 +18,7 @@ import (
 func TestAuthorize_oneProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	start := func(prompt string) step {
 		r := s.request("openid")
@@ -68,7 +69,7 @@ func (s *app) checkRefusalShowsPage(provider login.Provider) {
 func TestAuthorize_oneProviderThatIsDown(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 	s.offer(login.ProviderInput{
 		Type:         "oidc",
@@ -91,7 +92,7 @@ func TestAuthorize_oneProviderThatIsDown(t *testing.T) {
 func TestAuthorize_title(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	s.offerFake(nil)
 	heading := func() string {
 		r := s.request("openid")
@@ -118,8 +119,8 @@ func TestAuthorize_title(t *testing.T) {
 		t.Errorf("with a display name: %q", got)
 	}
 	title := "Books for You"
-	branded := login.ClientInput{Title: &title}
-	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", branded); err != nil {
+	branded := contract.AppClientSettings{Branding: contract.BrandingChange{Title: &title}}
+	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, branded.Of(s.client.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if got := heading(); got != "Sign in to Books for You" {

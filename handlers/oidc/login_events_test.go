@@ -9,7 +9,6 @@ import (
 
 	"postern/core/contract"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -65,7 +64,7 @@ func typesOf(list []message) (types []string) {
 func TestLogin_events(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	s.declare(provider, "Example.com")
 	staff := "staff"

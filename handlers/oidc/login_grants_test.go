@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -17,7 +17,7 @@ func TestToken_refusedExchanges(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
-	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
 	fake, provider := s.offerFake(nil)
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	code := url.Values{
@@ -57,7 +57,7 @@ func TestGrantsCountOnce(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
-	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
 	fake, provider := s.offerFake(nil)
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	code := url.Values{
@@ -126,7 +126,7 @@ func (s *app) userInfo(token string) int {
 func TestUserInfoEndsWithItsProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	_, other := s.offerFake(nil)
 	got := s.exchange(s.signIn(fake, provider, "openid"))
@@ -148,7 +148,7 @@ func TestUserInfoEndsWithItsProvider(t *testing.T) {
 func TestTokensAreForOnePurpose(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	r, back := s.signIn(fake, provider, "openid profile")
 	got := s.exchange(r, back)
@@ -159,7 +159,7 @@ func TestTokensAreForOnePurpose(t *testing.T) {
 		t.Errorf("userinfo with the ID token: %d", status)
 	}
 	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/state"
 )
 
@@ -29,7 +29,7 @@ func TestLogin_languages(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	title := "Books"
-	s := newLoginApp(t, db, login.ClientInput{Title: &title})
+	s := newLoginApp(t, db, contract.AppClientSettings{Branding: contract.BrandingChange{Title: &title}})
 	fake, provider := s.offerFake(nil)
 	shows := func(what string, page step, lang, heading string) {
 		t.Helper()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -78,7 +79,7 @@ var kindsUnderSiege = map[string]func(t *testing.T, s *siege) (issuer string){
 
 func lay(t *testing.T, db *models.DB, kind string) *siege {
 	t.Helper()
-	s := &siege{kind: kind, app: newLoginApp(t, db, login.ClientInput{}), pristine: func() {}}
+	s := &siege{kind: kind, app: newLoginApp(t, db, contract.AppClientSettings{}), pristine: func() {}}
 	issuer := kindsUnderSiege[kind](t, s)
 	claims, serve, special := s.fake.Claims, s.fake.Serve, s.pristine
 	s.pristine = func() {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"postern/core/contract"
 	"postern/handlers"
 	"postern/models"
 	"postern/platform/secrets"
@@ -37,10 +38,10 @@ type app struct {
 	url    string
 	owner  access.Principal
 	tenant string
-	client login.NewClient
+	client contract.SavedAppClient
 }
 
-func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
+func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *app {
 	t.Helper()
 	s := &app{t: t, db: db, server: controlplane.NewServer(t, db)}
 	listener := httptest.NewUnstartedServer(nil)
@@ -63,9 +64,10 @@ func newLoginApp(t *testing.T, db *models.DB, in login.ClientInput) *app {
 		t.Fatal(err)
 	}
 	s.tenant = tenants[0].ID
-	name, uris := "web", []string{callback}
-	in.Name, in.RedirectURIs, in.LogoutURIs = &name, &uris, &uris
-	if s.client, err = s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, in); err != nil {
+	uris := []string{callback}
+	in.RedirectURIs, in.LogoutURIs = &uris, &uris
+	made := contract.NewAppClient{Name: "web", AppClientSettings: in}
+	if s.client, err = s.server.Login.CreateClient(t.Context(), s.owner, made.In(s.tenant)); err != nil {
 		t.Fatal(err)
 	}
 	taken := projects.AccessChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
@@ -249,8 +251,8 @@ func (s *app) token(form url.Values) got {
 	if !form.Has("client_id") {
 		form.Set("client_id", s.client.ID)
 	}
-	if !form.Has("client_secret") && s.client.Secret != "" {
-		form.Set("client_secret", s.client.Secret.Reveal())
+	if !form.Has("client_secret") && s.client.ClientSecret != "" {
+		form.Set("client_secret", s.client.ClientSecret.Reveal())
 	}
 	answer := s.post(http.DefaultClient, s.path("/token"), form)
 	out := got{status: answer.status}
@@ -290,7 +292,7 @@ func claims(t *testing.T, token string) map[string]any {
 func TestPeopleSignInThroughARealProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	real := oidcprovider.Start(t)
 	provider := s.offerReal(real, nil)
 	browser := s.browser()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
 	"postern/testkit/fakeoidc"
@@ -66,7 +67,7 @@ func TestLogout_asksWithoutHint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newLoginApp(t, state.OpenSQLite(t), login.ClientInput{})
+			s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
 			fake, provider := s.offerFake(nil)
 			browser, query := s.browser(), s.goingBack()
 			c.change(query)
@@ -96,7 +97,7 @@ func TestLogout_asksWithoutHint(t *testing.T) {
 func TestLogout_hint(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
@@ -134,7 +135,7 @@ func TestLogout_hint(t *testing.T) {
 func TestLogout_invalid(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	old := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
@@ -176,7 +177,7 @@ func TestLogout_invalid(t *testing.T) {
 func TestLogout_posted(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
@@ -197,7 +198,7 @@ func TestLogout_posted(t *testing.T) {
 func TestLogout_idleSession(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake(nil)
 		browser := s.browser()
 		tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
@@ -216,7 +217,7 @@ func TestLogout_idleSession(t *testing.T) {
 func TestLogout_atProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	fake.Discovery = func(document map[string]any) { document["end_session_endpoint"] = fake.URL + "/bye?a=b" }
 	browser := s.browser()

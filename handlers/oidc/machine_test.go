@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/login"
 	"postern/service/projects"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
@@ -20,14 +20,14 @@ import (
 func newMachine(t *testing.T, db *models.DB) apiApp {
 	t.Helper()
 	confidential, types := true, []string{snapshot.ClientCredentials}
-	return newAPIApp(t, db, login.ClientInput{Confidential: &confidential, GrantTypes: &types})
+	return newAPIApp(t, db, contract.AppClientSettings{Confidential: &confidential, GrantTypes: &types})
 }
 
 // ask asks for a token as a third-party client library does.
 func (s apiApp) ask(scope, resource string) got {
 	s.t.Helper()
 	command := exec.Command("node", "machine.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID,
-		s.client.Secret.Reveal(), scope, resource)
+		s.client.ClientSecret.Reveal(), scope, resource)
 	command.Dir = oidcprovider.Dir()
 	raw, err := command.Output()
 	if err != nil {
@@ -97,7 +97,7 @@ func TestClientCredentials_freeze(t *testing.T) {
 		t.Errorf("userinfo of a machine: %d", got)
 	}
 	for range 2 { // also twice
-		if _, err := s.server.Login.FreezeClient(t.Context(), s.owner, s.client.ID); err != nil {
+		if _, err := s.server.Login.FreezeClient(t.Context(), s.owner, s.client.Path()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestClientCredentials_freeze(t *testing.T) {
 	if got := s.token(form()); got.Error != "unauthorized_client" {
 		t.Errorf("frozen, it gets %+v", got)
 	}
-	if _, err := s.server.Login.UnfreezeClient(t.Context(), s.owner, s.client.ID); err != nil {
+	if _, err := s.server.Login.UnfreezeClient(t.Context(), s.owner, s.client.Path()); err != nil {
 		t.Fatal(err)
 	}
 	check("after", true)
@@ -126,20 +126,20 @@ func TestGrantTypes(t *testing.T) {
 			t.Errorf("%s of a machine: %+v", grant, got)
 		}
 	}
-	web := newLoginApp(t, db, login.ClientInput{})
+	web := newLoginApp(t, db, contract.AppClientSettings{})
 	if got := web.token(url.Values{
 		"grant_type": {snapshot.ClientCredentials},
 	}); got.Error != "unauthorized_client" {
 		t.Errorf("client credentials of a public client: %+v", got)
 	}
 	public := false
-	for name, change := range map[string]login.ClientInput{
+	for name, change := range map[string]contract.AppClientSettings{
 		"a machine without a secret": {Confidential: &public},
 		"no grant type":              {GrantTypes: &[]string{}},
 		"an unknown one":             {GrantTypes: &[]string{"password"}},
 		"refreshing alone":           {GrantTypes: &[]string{"refresh_token"}},
 	} {
-		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", change)
+		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID))
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v, want it refused", name, err)
 		}

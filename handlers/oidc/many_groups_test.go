@@ -77,7 +77,8 @@ func TestTokens_manyGroups(t *testing.T) {
 	for _, count := range []int{200, 295, 1000, 5000} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
 			t.Parallel()
-			s := groupAdmins{app: newLoginApp(t, state.OpenSQLite(t), login.ClientInput{Confidential: &confidential})}
+			set := contract.AppClientSettings{Confidential: &confidential}
+			s := groupAdmins{app: newLoginApp(t, state.OpenSQLite(t), set)}
 			fake, provider := s.offerFake(nil)
 			r, back := s.signIn(fake, provider, "openid groups offline_access")
 			first := s.exchange(r, back)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/state"
 )
 
@@ -31,11 +31,11 @@ func TestNativeApp_signsIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := state.OpenSQLite(t)
-			s := newLoginApp(t, db, login.ClientInput{})
+			s := newLoginApp(t, db, contract.AppClientSettings{})
 			uris := []string{uri.registered}
-			_, err := s.server.Login.UpdateClient(t.Context(), s.owner, s.client.ID, "", login.ClientInput{
+			_, err := s.server.Login.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{
 				RedirectURIs: &uris,
-			})
+			}.Of(s.client.ID))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -35,7 +35,7 @@ func until(t *testing.T, most int, ask func() step) int {
 func TestOAuthThrottle_guesses(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	refresh := s.exchange(r, back).Refresh
@@ -76,7 +76,7 @@ func TestOAuthThrottle_guesses(t *testing.T) {
 func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	form := url.Values{"client_id": {"postern-cli"}, "grant_type": {controlplane.DeviceGrant}, "device_code": {"x"}}
 	if n := until(t, 400, func() step { return s.post(http.DefaultClient, "/oauth/token", form) }); n != 300 {
 		t.Errorf("%d guesses are answered", n)
@@ -87,7 +87,7 @@ func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
 func TestLoginsThatAreBegunAreCounted(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	s.offerFake(nil)
 	wrong := s.path("/authorize?client_id=" + s.client.ID)
 	if n := until(t, 700, func() step { return s.get(http.DefaultClient, wrong) }); n != 600 {
@@ -105,7 +105,7 @@ func TestTokensAreRevoked(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
-	s := newLoginApp(t, db, login.ClientInput{Confidential: &confidential})
+	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
 	fake, provider := s.offerFake(nil)
 	revoke := func(secret, token string) step {
 		return s.post(http.DefaultClient, s.path("/revoke"), url.Values{
@@ -115,7 +115,7 @@ func TestTokensAreRevoked(t *testing.T) {
 			"token_type_hint": {"pam"},
 		})
 	}
-	secret := s.client.Secret.Reveal()
+	secret := s.client.ClientSecret.Reveal()
 	for name, pick := range map[string]func(got) string{
 		"refresh": func(g got) string { return g.Refresh },
 		"access":  func(g got) string { return g.Access },
@@ -163,12 +163,12 @@ func TestTokensAreRevoked(t *testing.T) {
 func TestTokensOfOthersAreNotRevoked(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	mine := s.exchange(r, back)
 	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/state"
 )
 
@@ -24,22 +24,22 @@ func (b boundLogin) signInAs(r request) *url.URL {
 	return b.agree(browser, b.fake.Authorize(b.t, b.toProvider(browser, r, b.provider.ID).String()).String())
 }
 
-func newPKCELogin(t *testing.T, in login.ClientInput) boundLogin {
+func newPKCELogin(t *testing.T, in contract.AppClientSettings) boundLogin {
 	t.Helper()
 	b := boundLogin{app: newLoginApp(t, state.OpenSQLite(t), in)}
 	b.fake, b.provider = b.offerFake(nil)
 	return b
 }
 
-func whenSent() login.ClientInput {
-	confidential, pkce := true, login.PKCEWhenSent
-	return login.ClientInput{Confidential: &confidential, PKCE: &pkce}
+func whenSent() contract.AppClientSettings {
+	confidential, pkce := true, contract.PKCEWhenSent
+	return contract.AppClientSettings{Confidential: &confidential, PKCE: &pkce}
 }
 
 func TestAuthorize_pkceRequired(t *testing.T) {
 	t.Parallel()
 	confidential := true
-	b := newPKCELogin(t, login.ClientInput{Confidential: &confidential})
+	b := newPKCELogin(t, contract.AppClientSettings{Confidential: &confidential})
 	got := b.get(b.browser(), b.path("/authorize?"+withoutPKCE(b.request("openid")).query.Encode()))
 	b.leadsBack("a confidential client without a challenge", got, "invalid_request")
 	if text := got.to.Query().Get("error_description"); !strings.Contains(text, "--pkce when_sent") {
@@ -87,11 +87,11 @@ func TestToken_pkceWhenSent(t *testing.T) {
 func TestToken_pkceRequiredMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := newPKCELogin(t, whenSent())
-	required := login.PKCERequired
+	required := contract.PKCERequired
 	r := withoutPKCE(b.request("openid"))
 	back := b.signInAs(r)
 	if _, err := b.server.Login.UpdateClient(
-		t.Context(), b.owner, b.client.ID, "", login.ClientInput{PKCE: &required},
+		t.Context(), b.owner, contract.AppClientSettings{PKCE: &required}.Of(b.client.ID),
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -40,7 +39,7 @@ func TestProfile_stated(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for name, atUserInfo := range map[string]bool{"in the ID token": false, "at userinfo": true} {
-			s := newLoginApp(t, db, login.ClientInput{})
+			s := newLoginApp(t, db, contract.AppClientSettings{})
 			fake, provider := s.offerFake(nil)
 			if atUserInfo {
 				answerUserInfo(fake, statedProfile)
@@ -95,7 +94,7 @@ func answerUserInfo(fake *fakeoidc.Provider, stated map[string]any) {
 func TestProfile_long(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	fake.Claims = func(claims map[string]any) {
 		claims["given_name"] = strings.Repeat("x", 4000)
@@ -115,7 +114,7 @@ func TestProfile_long(t *testing.T) {
 func TestProfile_userInfoFails(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/userinfo" {

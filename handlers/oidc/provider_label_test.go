@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/login"
@@ -15,7 +16,7 @@ import (
 func TestProvider_label(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, provider := s.offerFake(nil)
 	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -41,7 +41,7 @@ func (s *app) ageGrants(ago time.Duration) {
 func TestRefresh_repeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	first := s.signedIn()
 	second := s.refresh(first.Refresh)
 	if second.status != http.StatusOK {
@@ -70,7 +70,7 @@ func TestRefresh_repeatedAtOnce(t *testing.T) {
 func TestRefresh_refusedRepeats(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	first := s.signedIn()
 	second := s.refresh(first.Refresh)
 
@@ -83,7 +83,7 @@ func TestRefresh_refusedRepeats(t *testing.T) {
 		t.Errorf("a repeat with more scopes: %+v, want invalid_scope", wider)
 	}
 	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{Name: &name})
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRefresh_refusedRepeats(t *testing.T) {
 func TestRefresh_raced(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	token := s.signedIn().Refresh
 	for range 5 {
 		answers := make([]got, 4)
@@ -129,7 +129,7 @@ func TestRefresh_raced(t *testing.T) {
 func TestRefresh_successorIsSealed(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		second := s.refresh(s.signedIn().Refresh)
 		stored := func() (list [][]byte) {
 			rows, err := db.SQL().QueryContext(

@@ -9,7 +9,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/login"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
@@ -33,7 +32,7 @@ func sid(t *testing.T, token string) string { return claims(t, token)["sid"].(st
 func TestEndSessions(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	out := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
@@ -101,7 +100,7 @@ func TestEndSessions(t *testing.T) {
 func TestFreeze_endsSessions(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	before := s.enter(s.browser(), fake, provider.ID, "openid")
 	user := claims(t, before.ID)["sub"].(string)
@@ -119,7 +118,7 @@ func TestFreeze_endsSessions(t *testing.T) {
 func TestWithdrawConsent(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	before := s.enter(browser, fake, provider.ID, "openid email")
@@ -152,7 +151,7 @@ func TestWithdrawConsent(t *testing.T) {
 func TestSessions_otherTeam(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	tokens := s.enter(s.browser(), fake, provider.ID, "openid")
 	user := claims(t, tokens.ID)["sub"].(string)
@@ -189,7 +188,7 @@ func TestSessions_otherTeam(t *testing.T) {
 func TestUpkeep_endedSessions(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake(nil)
 		first := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
 		second := s.enter(s.browser(), fake, provider.ID, "openid offline_access")

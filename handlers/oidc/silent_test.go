@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
 	"postern/testkit/fakeoidc"
@@ -44,7 +45,7 @@ func (s *app) enter(browser *http.Client, fake *fakeoidc.Provider, provider, sco
 func TestAuthorize_promptNone(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	fake.Claims = stating(minutesAgo(3))
 	browser := s.browser()
@@ -82,7 +83,7 @@ func TestAuthorize_promptNone(t *testing.T) {
 func TestAuthorize_promptNoneErrors(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		s := newLoginApp(t, db, login.ClientInput{})
+		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake(nil)
 		fake.Claims = stating(minutesAgo(0))
 		browser, r := s.browser(), s.request("openid")
@@ -151,7 +152,7 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 func TestAuthorize_sessionCookie(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	s.enter(browser, fake, provider.ID, "openid")
@@ -174,11 +175,9 @@ func TestAuthorize_sessionCookie(t *testing.T) {
 	if cookie().Value == before {
 		t.Error("the second sign-in keeps the cookie of the first")
 	}
-	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, s.tenant, login.ClientInput{
-		Name:         &name,
-		RedirectURIs: &[]string{callback},
-	})
+	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
+		Name: "other", AppClientSettings: contract.AppClientSettings{RedirectURIs: &[]string{callback}},
+	}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +202,7 @@ func TestAuthorize_sessionCookie(t *testing.T) {
 func TestAuthorize_hintedUser(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	first := s.enter(browser, fake, provider.ID, "openid")

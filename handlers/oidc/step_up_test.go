@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/testkit/fakegithub"
@@ -121,7 +122,7 @@ var stepUps = []struct {
 func TestStepUp(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	for _, tt := range stepUps {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,7 +201,7 @@ func wantStated(t *testing.T, stated map[string]any, tokens got) {
 func TestStepUp_Refresh(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake(nil)
 	at := minutesAgo(7)
 	fake.Claims = func(claims map[string]any) { claims["auth_time"], claims["acr"] = at, "gold" }
@@ -250,7 +251,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 	db := state.OpenSQLite(t)
 	for kind, tt := range unable {
 		t.Run(kind, func(t *testing.T) {
-			s := newLoginApp(t, db, login.ClientInput{})
+			s := newLoginApp(t, db, contract.AppClientSettings{})
 			in := tt.start(t, s)
 			id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
 			in.ClientID, in.ClientSecret = &id, &secret
@@ -299,7 +300,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 func TestAuthorize_HintBounds(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	s.offerFake(nil)
 	for _, name := range []string{"login_hint", "ui_locales", "acr_values"} {
 		for _, value := range []string{strings.Repeat("x", 501), "a\nb", "a\u202eb"} {
@@ -318,7 +319,7 @@ func TestAuthorize_HintBounds(t *testing.T) {
 func TestStepUp_certifiedProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	s := newLoginApp(t, db, login.ClientInput{})
+	s := newLoginApp(t, db, contract.AppClientSettings{})
 	real := oidcprovider.Start(t)
 	provider := s.offerReal(real, nil)
 	session := real.NewBrowser(t)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/testkit/state"
 )
 
@@ -14,7 +14,7 @@ import (
 // work.
 func TestLogin_twoTabs(t *testing.T) {
 	t.Parallel()
-	b := newPKCELogin(t, login.ClientInput{})
+	b := newPKCELogin(t, contract.AppClientSettings{})
 	first, second := b.request("openid"), b.request("openid")
 	browser := b.browser()
 	// The second tab begins before it has the cookie of the first: the jar gets both answers afterwards.
@@ -35,7 +35,7 @@ func TestLogin_twoTabs(t *testing.T) {
 
 func TestLogin_keepsEightAttempts(t *testing.T) {
 	t.Parallel()
-	b := newPKCELogin(t, login.ClientInput{})
+	b := newPKCELogin(t, contract.AppClientSettings{})
 	browser := b.browser()
 	var tabs []*url.URL
 	for range 9 {

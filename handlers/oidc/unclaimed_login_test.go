@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
@@ -20,7 +21,7 @@ import (
 // anonymous callers and the branding of a well-known company (phishing).
 func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.GitHub, claim func()) {
 	t.Helper()
-	s, github = newLoginApp(t, db, login.ClientInput{}), fakegithub.Start(t)
+	s, github = newLoginApp(t, db, contract.AppClientSettings{}), fakegithub.Start(t)
 	s.server.Projects.CapUnclaimed, s.server.Login.CapUnclaimed = true, true
 	s.server.Login.Providers = &providers.Set{
 		HTTP:      s.server.Login.Providers.HTTP,

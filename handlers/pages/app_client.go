@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -34,7 +35,7 @@ func (h *Handler) appClientNow(v *visit, mark func(*projects.AppClient), status 
 
 // appClientWith shows an app client's page with what mark adds to it.
 func (h *Handler) appClientWith(
-	v *visit, p rules.Project, c login.Client, mark func(*projects.AppClient), status int,
+	v *visit, p rules.Project, c contract.AppClient, mark func(*projects.AppClient), status int,
 ) (web.Answer, error) {
 	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
 	if err != nil {
@@ -59,17 +60,17 @@ func (h *Handler) appClientWith(
 }
 
 func (h *Handler) appClientModel(
-	v *visit, p rules.Project, c login.Client, offered []login.Provider,
+	v *visit, p rules.Project, c contract.AppClient, offered []login.Provider,
 ) projects.AppClient {
-	path, issuer := appClientPath(p, c.ID), h.Login.Issuer(c.ID)
+	path := appClientPath(p, c.ID)
 	may := v.mayChange(p, access.LoginUpdate)
 	m := projects.AppClient{
 		Page: v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name}),
 		Name:         c.Name,
 		ClientID:     c.ID,
-		Issuer:       issuer,
-		AuthorizeURL: issuer + "/authorize",
+		Issuer:       c.Issuer,
+		AuthorizeURL: c.AuthorizeURL,
 		Facts:        clientFacts(c),
 		Frozen:       c.Frozen,
 		BackURL:      loginPath(p),
@@ -79,7 +80,8 @@ func (h *Handler) appClientModel(
 		return m
 	}
 	m.TestAction, m.TestProblem = path+"/test", testProblem(c.Frozen, offered)
-	m.Settings, m.Branding = settingsOf(c).view(path, &formErrors{}), brandingOf(c).view(path, &formErrors{})
+	m.Settings = clientSettingsForm(path, clientTexts(c), &formErrors{})
+	m.Branding = clientBrandingForm(path, clientTexts(c), &formErrors{})
 	m.Secret = &projects.AppClientSecret{
 		Action:       path + "/secret",
 		ETag:         c.ETag,
@@ -115,10 +117,10 @@ func testProblem(frozen bool, offered []login.Provider) string {
 	return "No provider is on, so users cannot sign in yet. Set one up below."
 }
 
-func clientFacts(c login.Client) []ui.Fact {
+func clientFacts(c contract.AppClient) []ui.Fact {
 	refresh := "cannot be refreshed"
-	if c.Refresh > 0 {
-		refresh = "can be refreshed for " + lifetimeText(int64(c.Refresh/time.Second))
+	if c.RefreshTokenSeconds > 0 {
+		refresh = "can be refreshed for " + lifetimeText(c.RefreshTokenSeconds)
 	}
 	return []ui.Fact{
 		{Label: "Kind", Value: clientKind(c)},
@@ -129,7 +131,7 @@ func clientFacts(c login.Client) []ui.Fact {
 		},
 		{
 			Label: "Tokens",
-			Value: "last " + lifetimeText(int64(c.Access/time.Second)) + ", signed with " + c.Algorithm +
+			Value: "last " + lifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
 				"; a login " + refresh,
 		},
 	}
@@ -148,9 +150,9 @@ var algorithms = []ui.Option{
 
 // pkceModes are the options for PKCE of a confidential app client.
 var pkceModes = []ui.Option{
-	{Value: login.PKCERequired, Title: "Required", Text: "Every sign-in needs a code challenge."},
+	{Value: contract.PKCERequired, Title: "Required", Text: "Every sign-in needs a code challenge."},
 	{
-		Value: login.PKCEWhenSent,
+		Value: contract.PKCEWhenSent,
 		Title: "When sent",
 		Text:  "For libraries that send no code challenge. The client secret alone protects their codes.",
 	},
@@ -163,45 +165,52 @@ func chosenOf(options []ui.Option, value string) []ui.Option {
 	return out
 }
 
-// clientSettings holds the fields of the settings form of an app client, as typed.
-type clientSettings struct {
-	revision, name, redirects, logouts, backchannel, access, refresh, algorithm string
+// The units of the forms, in seconds.
+const (
+	ofMinute = 60
+	ofDay    = 24 * 60 * ofMinute
+)
 
-	pkce string // "" where it cannot be chosen: a public client
+// clientTexts has the fields of all forms of an app client, as they are before anything is typed.
+func clientTexts(c contract.AppClient) url.Values {
+	out := url.Values{"revision": {c.ETag}, "grant_types": c.GrantTypes}
+	for name, text := range map[string]string{
+		"name":                   c.Name,
+		"redirect_uris":          strings.Join(c.RedirectURIs, "\n"),
+		"logout_uris":            strings.Join(c.LogoutURIs, "\n"),
+		"backchannel_logout_uri": c.BackchannelLogoutURI,
+		"access_minutes":         typedUnits(c.AccessTokenSeconds, ofMinute),
+		"refresh_days":           typedUnits(c.RefreshTokenSeconds, ofDay),
+		"algorithm":              c.Algorithm,
+		"api_scopes":             strings.Join(c.APIScopes, "\n"),
+		"title":                  c.Branding.Title,
+		"welcome":                c.Branding.Welcome,
+		"logo_url":               c.Branding.LogoURL,
+		"color":                  c.Branding.Color,
+	} {
+		out.Set(name, text)
+	}
+	if c.Confidential { // a public client always has to send a challenge
+		out.Set("pkce", c.PKCE)
+	}
+	return out
 }
 
-func settingsOf(c login.Client) clientSettings {
-	f := clientSettings{
-		revision:    c.ETag,
-		name:        c.Name,
-		redirects:   strings.Join(c.RedirectURIs, "\n"),
-		logouts:     strings.Join(c.LogoutURIs, "\n"),
-		backchannel: c.Backchannel,
-		access:      typedUnits(c.Access, time.Minute),
-		refresh:     typedUnits(c.Refresh, 24*time.Hour),
-		algorithm:   c.Algorithm,
-	}
-	if c.Confidential {
-		f.pkce = c.PKCE
-	}
-	return f
-}
-
-func (f clientSettings) view(action string, wrong *formErrors) *projects.AppClientSettings {
+func clientSettingsForm(action string, f url.Values, wrong *formErrors) *projects.AppClientSettings {
 	m := &projects.AppClientSettings{
-		Action:      action,
-		Revision:    f.revision,
-		Name:        wrong.value("/name", f.name),
-		Redirects:   ui.Value{Text: f.redirects, Error: wrong.takeLines("/redirect_uris", lines(f.redirects))},
-		Logouts:     ui.Value{Text: f.logouts, Error: wrong.takeLines("/logout_uris", lines(f.logouts))},
-		Backchannel: wrong.value("/backchannel_logout_uri", f.backchannel),
-		Access:      wrong.value("/access_token_seconds", f.access),
-		Refresh:     wrong.value("/refresh_token_seconds", f.refresh),
-		Algorithms:  chosenOf(algorithms, f.algorithm),
-		Algorithm:   wrong.take("/algorithm"),
+		Action:               action,
+		Revision:             f.Get("revision"),
+		Name:                 wrong.value("/name", f.Get("name")),
+		Redirects:            wrong.lines("/redirect_uris", f.Get("redirect_uris")),
+		Logouts:              wrong.lines("/logout_uris", f.Get("logout_uris")),
+		BackchannelLogoutURI: wrong.value("/backchannel_logout_uri", f.Get("backchannel_logout_uri")),
+		Access:               wrong.value("/access_token_seconds", f.Get("access_minutes")),
+		Refresh:              wrong.value("/refresh_token_seconds", f.Get("refresh_days")),
+		Algorithms:           chosenOf(algorithms, f.Get("algorithm")),
+		Algorithm:            wrong.take("/algorithm"),
 	}
-	if f.pkce != "" {
-		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.pkce), wrong.take("/pkce")
+	if f.Get("pkce") != "" {
+		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.Get("pkce")), wrong.take("/pkce")
 	}
 	if m.Access.Error != "" { // the rule speaks of seconds
 		m.Access.Error = "Give 1 to 1440 minutes."
@@ -213,97 +222,59 @@ func (f clientSettings) view(action string, wrong *formErrors) *projects.AppClie
 	return m
 }
 
-// typedUnits formats a duration in units, as the form shows it. The API sets durations to
-// the second; six decimals keep that when the form is saved again.
-func typedUnits(d, unit time.Duration) string {
-	text := strconv.FormatFloat(float64(d)/float64(unit), 'f', 6, 64)
+// typedUnits formats seconds in units, as the form shows them. The API sets durations to the second; six decimals keep
+// that when the form is saved again.
+func typedUnits(seconds, unit int64) string {
+	text := strconv.FormatFloat(float64(seconds)/float64(unit), 'f', 6, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// readUnits parses a duration in units. It returns a negative one, which the rule refuses
-// together with other invalid fields, for text that is no duration.
-func readUnits(text string, unit time.Duration) *time.Duration {
+// readUnits returns the seconds of a number of units. It returns -1, which the rule refuses together with other invalid
+// fields, for text that is not a duration.
+func readUnits(text string, unit int64) *int64 {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	seconds := math.Round(n * unit.Seconds())
-	d := -time.Second
+	seconds := math.Round(n * float64(unit))
 	if err == nil && seconds >= 0 && seconds < math.MaxInt32 { // NaN is neither
-		d = time.Duration(seconds) * time.Second
+		return new(int64(seconds))
 	}
-	return &d
+	return new(int64(-1))
+}
+
+// clientForm is one of the forms of an app client: its fields, and how its page looks when it is refused.
+type clientForm struct {
+	fields []string
+	mark   func(m *projects.AppClient, f url.Values, wrong *formErrors)
+}
+
+var clientSettings = clientForm{
+	[]string{
+		"name", "redirect_uris", "logout_uris", "backchannel_logout_uri", "access_minutes", "refresh_days", "algorithm",
+		"pkce",
+	},
+	func(m *projects.AppClient, f url.Values, wrong *formErrors) {
+		m.Settings = clientSettingsForm(m.Settings.Action, f, wrong)
+	},
 }
 
 func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
-	f := clientSettings{
-		revision:    v.posted("revision"),
-		name:        strings.TrimSpace(v.posted("name")),
-		redirects:   v.posted("redirect_uris"),
-		logouts:     v.posted("logout_uris"),
-		backchannel: strings.TrimSpace(v.posted("backchannel_logout_uri")),
-		access:      v.posted("access_minutes"),
-		refresh:     v.posted("refresh_days"),
-		algorithm:   v.posted("algorithm"),
-		pkce:        v.posted("pkce"),
+	var in contract.AppClientChange
+	v.fill(&in, "name", "redirect_uris", "logout_uris", "backchannel_logout_uri", "algorithm")
+	in.AccessTokenSeconds = readUnits(v.posted("access_minutes"), ofMinute)
+	in.RefreshTokenSeconds = readUnits(v.posted("refresh_days"), ofDay)
+	if v.posted("pkce") != "" {
+		v.fill(&in, "pkce")
 	}
-	redirects, logouts := lines(f.redirects), lines(f.logouts)
-	in := login.ClientInput{
-		Name:         &f.name,
-		RedirectURIs: &redirects,
-		LogoutURIs:   &logouts,
-		Backchannel:  &f.backchannel,
-		Access:       readUnits(f.access, time.Minute),
-		Refresh:      readUnits(f.refresh, 24*time.Hour),
-		Algorithm:    &f.algorithm,
-	}
-	if f.pkce != "" {
-		in.PKCE = &f.pkce
-	}
-	return h.changeAppClient(v, f, f.revision, in)
+	return h.changeAppClient(v, clientSettings, in)
 }
 
-func (f clientSettings) mark(m *projects.AppClient, wrong *formErrors) {
-	m.Settings = f.view(m.Settings.Action, wrong)
-}
-
-func (f clientSettings) compare(m *projects.Conflict, c login.Client) {
-	now := settingsOf(c)
-	m.What = "The app client"
-	for _, row := range [][4]string{
-		{"Name", "name", f.name, now.name},
-		{"Redirect URIs", "redirect_uris", f.redirects, now.redirects},
-		{"After signing out", "logout_uris", f.logouts, now.logouts},
-		{"Told of ended sessions", "backchannel_logout_uri", f.backchannel, now.backchannel},
-		{"Tokens last, in minutes", "access_minutes", f.access, now.access},
-		{"Stay signed in, in days", "refresh_days", f.refresh, now.refresh},
-		{"Signature", "algorithm", f.algorithm, now.algorithm},
-		{"PKCE", "pkce", f.pkce, now.pkce},
-	} {
-		if row[1] == "pkce" && f.pkce == "" {
-			continue
-		}
-		m.Rows = append(m.Rows, projects.Difference{
-			Label:  row[0],
-			Yours:  textOrNone(row[2]),
-			Theirs: textOrNone(row[3]),
-		})
-		m.Hidden = append(m.Hidden, projects.Pair{Name: row[1], Value: row[2]})
-	}
-}
-
-// appClientChange is one of the forms of an app client: how its page looks when it is
-// refused, and how it compares with what was saved meanwhile.
-type appClientChange interface {
-	mark(*projects.AppClient, *formErrors)
-	compare(*projects.Conflict, login.Client)
-}
-
-func (h *Handler) changeAppClient(
-	v *visit, form appClientChange, revision string, in login.ClientInput,
-) (web.Answer, error) {
+func (h *Handler) changeAppClient(v *visit, form clientForm, in contract.AppClientChange) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.UpdateClient(v.ctx(), v.who, c.ID, revision, in)
+	_, err = h.Login.UpdateClient(v.ctx(), v.who, contract.AppClientUpdate{
+		AppClientPath: c.Path(), Condition: v.condition(), Body: in,
+	})
 	if err == nil {
 		return v.done("app_client", appClientPath(p, c.ID), c.Name)
 	}
@@ -314,10 +285,13 @@ func (h *Handler) changeAppClient(
 	if !ok {
 		return web.Answer{}, err
 	}
-	return h.appClientWith(v, p, c, func(m *projects.AppClient) { form.mark(m, wrong) }, wrong.status)
+	return h.appClientWith(v, p, c, func(m *projects.AppClient) {
+		form.mark(m, v.c.Request.PostForm, wrong)
+	}, wrong.status)
 }
 
-func (h *Handler) appClientConflict(v *visit, form appClientChange) (web.Answer, error) {
+// appClientConflict shows what was saved since the form was opened next to what was typed.
+func (h *Handler) appClientConflict(v *visit, form clientForm) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -328,10 +302,32 @@ func (h *Handler) appClientConflict(v *visit, form appClientChange) (web.Answer,
 			Text: c.Name,
 			URL:  path,
 		}),
+		What:    "The app client",
 		BackURL: path,
 		Action:  v.c.Request.URL.Path,
 		Hidden:  []projects.Pair{{Name: "revision", Value: c.ETag}},
 	}
-	form.compare(&m, c)
+	yours, theirs := v.c.Request.PostForm, clientTexts(c)
+	for _, name := range form.fields {
+		if name == "pkce" && !yours.Has(name) {
+			continue
+		}
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  FieldLabel(name),
+			Yours:  clientText(name, yours[name]),
+			Theirs: clientText(name, theirs[name]),
+		})
+		for _, value := range yours[name] {
+			m.Hidden = append(m.Hidden, projects.Pair{Name: name, Value: value})
+		}
+	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+// clientText is what a field has, for people.
+func clientText(name string, values []string) string {
+	if name == "grant_types" {
+		return grantTypeTitles(values)
+	}
+	return scopesText(strings.Join(values, " "))
 }

@@ -1,12 +1,13 @@
 package pages
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
-	"postern/service/login"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -37,27 +38,17 @@ func grantTypeTitles(values []string) string {
 	return textOrNone(strings.Join(out, ", "))
 }
 
-// clientAccess holds the fields of the API access form of an app client, as typed.
-type clientAccess struct {
-	revision string
-	grants   []string
-	scopes   string
-}
-
-func accessOf(c login.Client) clientAccess {
-	return clientAccess{revision: c.ETag, grants: c.GrantTypes, scopes: strings.Join(c.APIScopes, "\n")}
-}
-
-// view returns the form. What it shows besides what was typed is of the page.
-func (f clientAccess) view(action string, wrong *formErrors) *projects.ClientAccess {
+// clientAccessForm returns the form. What it shows besides its fields is of the page.
+func clientAccessForm(action string, f url.Values, wrong *formErrors) *projects.ClientAccess {
+	scopes := f.Get("api_scopes")
 	m := &projects.ClientAccess{
 		Action:   action,
-		Revision: f.revision,
+		Revision: f.Get("revision"),
 		Grant:    wrong.take("/grant_types"),
-		Scopes:   ui.Value{Text: f.scopes, Error: wrong.takeLines("/api_scopes", strings.Fields(f.scopes))},
+		Scopes:   ui.Value{Text: scopes, Error: wrong.takeLines("/api_scopes", strings.Fields(scopes))},
 	}
 	for _, one := range grantTypes {
-		one.Chosen = slices.Contains(f.grants, one.Value)
+		one.Chosen = slices.Contains(f["grant_types"], one.Value)
 		m.Grants = append(m.Grants, one)
 	}
 	m.Error = wrong.rest()
@@ -65,12 +56,12 @@ func (f clientAccess) view(action string, wrong *formErrors) *projects.ClientAcc
 }
 
 // accessModel is the form of an app client with the API scopes that it can be allowed.
-func (h *Handler) accessModel(v *visit, p rules.Project, c login.Client) (*projects.ClientAccess, error) {
+func (h *Handler) accessModel(v *visit, p rules.Project, c contract.AppClient) (*projects.ClientAccess, error) {
 	declared, err := h.Login.DeclaredFor(v.ctx(), v.who, c.ID)
 	if err != nil {
 		return nil, err
 	}
-	m := accessOf(c).view("", &formErrors{})
+	m := clientAccessForm("", clientTexts(c), &formErrors{})
 	m.ScopesURL = apiScopesPath(p)
 	for _, one := range declared {
 		text := one.Description
@@ -82,33 +73,21 @@ func (h *Handler) accessModel(v *visit, p rules.Project, c login.Client) (*proje
 	return m, nil
 }
 
-func (f clientAccess) mark(m *projects.AppClient, wrong *formErrors) {
-	typed := f.view(m.API.Action, wrong)
-	typed.Declared, typed.ScopesURL = m.API.Declared, m.API.ScopesURL
-	m.API = typed
-}
-
-func (f clientAccess) compare(m *projects.Conflict, c login.Client) {
-	now := accessOf(c)
-	m.What = "The app client"
-	m.Rows = []projects.Difference{
-		{Label: "How it gets tokens", Yours: grantTypeTitles(f.grants), Theirs: grantTypeTitles(now.grants)},
-		{Label: "API scopes", Yours: scopesText(f.scopes), Theirs: scopesText(now.scopes)},
-	}
-	for _, one := range f.grants {
-		m.Hidden = append(m.Hidden, projects.Pair{Name: "grant_types", Value: one})
-	}
-	m.Hidden = append(m.Hidden, projects.Pair{Name: "api_scopes", Value: f.scopes})
+var clientAccess = clientForm{
+	[]string{"grant_types", "api_scopes"},
+	func(m *projects.AppClient, f url.Values, wrong *formErrors) {
+		typed := clientAccessForm(m.API.Action, f, wrong)
+		typed.Declared, typed.ScopesURL = m.API.Declared, m.API.ScopesURL
+		m.API = typed
+	},
 }
 
 func (h *Handler) saveClientAccess(v *visit) (web.Answer, error) {
-	f := clientAccess{
-		revision: v.posted("revision"),
-		grants:   append([]string{}, v.c.Request.PostForm["grant_types"]...),
-		scopes:   v.posted("api_scopes"),
-	}
-	scopes := strings.Fields(f.scopes)
-	return h.changeAppClient(v, f, f.revision, login.ClientInput{GrantTypes: &f.grants, APIScopes: &scopes})
+	var in contract.AppClientChange
+	v.fill(&in, "grant_types")
+	scopes := strings.Fields(v.posted("api_scopes"))
+	in.APIScopes = &scopes
+	return h.changeAppClient(v, clientAccess, in)
 }
 
 func (h *Handler) freezeAppClient(v *visit) (web.Answer, error) {
@@ -116,7 +95,7 @@ func (h *Handler) freezeAppClient(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if _, err := h.Login.FreezeClient(v.ctx(), v.who, c.ID); err != nil {
+	if _, err := h.Login.FreezeClient(v.ctx(), v.who, c.Path()); err != nil {
 		return web.Answer{}, err
 	}
 	return v.doneUndo("app_client_frozen", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/unfreeze", c.Name)
@@ -127,7 +106,7 @@ func (h *Handler) unfreezeAppClient(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if _, err := h.Login.UnfreezeClient(v.ctx(), v.who, c.ID); err != nil {
+	if _, err := h.Login.UnfreezeClient(v.ctx(), v.who, c.Path()); err != nil {
 		return web.Answer{}, err
 	}
 	return v.doneUndo("app_client_thawed", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/freeze", c.Name)
@@ -138,7 +117,7 @@ func (h *Handler) rotateClientKey(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.RotateSigningKey(v.ctx(), v.who, c.ID)
+	_, err = h.Login.RotateSigningKey(v.ctx(), v.who, c.Path())
 	if err == nil {
 		return v.done("app_client_key", appClientPath(p, c.ID), c.Name)
 	}
@@ -150,13 +129,13 @@ func (h *Handler) rotateClientKey(v *visit) (web.Answer, error) {
 }
 
 // clientKeysModel lists the signing keys of an app client.
-func (h *Handler) clientKeysModel(v *visit, path string, c login.Client) (*projects.ClientKeys, error) {
-	keys, err := h.Login.SigningKeys(v.ctx(), v.who, c.ID)
+func (h *Handler) clientKeysModel(v *visit, path string, c contract.AppClient) (*projects.ClientKeys, error) {
+	found, err := h.Login.SigningKeys(v.ctx(), v.who, c.Path())
 	if err != nil {
 		return nil, err
 	}
 	m := &projects.ClientKeys{Action: path + "/signing-keys"}
-	for _, k := range keys {
+	for _, k := range found.Keys {
 		row := projects.SigningKeyRow{ID: k.ID, From: moment(k.SignsFrom)}
 		if k.PublishedUntil != nil {
 			row.Until = moment(*k.PublishedUntil)

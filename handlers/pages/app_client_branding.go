@@ -7,6 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/login"
@@ -14,76 +15,40 @@ import (
 	"postern/views/projects"
 )
 
-// clientBranding holds the fields of the branding form of an app client, as typed.
-type clientBranding struct{ revision, title, welcome, logo, color string }
-
-func postedBranding(v *visit) clientBranding {
-	return clientBranding{
-		revision: v.posted("revision"),
-		title:    strings.TrimSpace(v.posted("title")),
-		welcome:  strings.TrimSpace(v.posted("welcome")),
-		logo:     strings.TrimSpace(v.posted("logo_url")),
-		color:    strings.ToLower(strings.TrimSpace(v.posted("color"))),
-	}
-}
-
-func brandingOf(c login.Client) clientBranding {
-	b := c.Branding
-	return clientBranding{revision: c.ETag, title: b.Title, welcome: b.Welcome, logo: b.LogoURL, color: b.Color}
-}
-
-func (f clientBranding) view(path string, wrong *formErrors) *projects.Branding {
+func clientBrandingForm(path string, f url.Values, wrong *formErrors) *projects.Branding {
 	m := &projects.Branding{
 		Action:     path + "/branding",
 		PreviewURL: path + "/preview",
-		Revision:   f.revision,
-		Title:      wrong.value("/branding/title", f.title),
-		Welcome:    wrong.value("/branding/welcome", f.welcome),
-		LogoURL:    wrong.value("/branding/logo_url", f.logo),
-		Color:      wrong.value("/branding/color", f.color),
+		Revision:   f.Get("revision"),
+		Title:      wrong.value("/branding/title", f.Get("title")),
+		Welcome:    wrong.value("/branding/welcome", f.Get("welcome")),
+		LogoURL:    wrong.value("/branding/logo_url", f.Get("logo_url")),
+		Color:      wrong.value("/branding/color", strings.ToLower(f.Get("color"))),
 	}
 	m.Error = wrong.rest()
 	return m
 }
 
-func (f clientBranding) mark(m *projects.AppClient, wrong *formErrors) {
-	m.Branding = f.view(strings.TrimSuffix(m.Branding.Action, "/branding"), wrong)
-}
-
-func (f clientBranding) compare(m *projects.Conflict, c login.Client) {
-	m.What = "The app client"
-	for _, row := range [][4]string{
-		{"Title", "title", f.title, c.Branding.Title},
-		{"Welcome", "welcome", f.welcome, c.Branding.Welcome},
-		{"Logo", "logo_url", f.logo, c.Branding.LogoURL},
-		{"Colour", "color", f.color, c.Branding.Color},
-	} {
-		m.Rows = append(m.Rows, projects.Difference{
-			Label:  row[0],
-			Yours:  textOrNone(row[2]),
-			Theirs: textOrNone(row[3]),
-		})
-		m.Hidden = append(m.Hidden, projects.Pair{Name: row[1], Value: row[2]})
-	}
+var clientBranding = clientForm{
+	[]string{"title", "welcome", "logo_url", "color"},
+	func(m *projects.AppClient, f url.Values, wrong *formErrors) {
+		m.Branding = clientBrandingForm(strings.TrimSuffix(m.Branding.Action, "/branding"), f, wrong)
+	},
 }
 
 func (h *Handler) saveBranding(v *visit) (web.Answer, error) {
-	f := postedBranding(v)
-	return h.changeAppClient(v, f, f.revision, login.ClientInput{
-		Title:   &f.title,
-		Welcome: &f.welcome,
-		LogoURL: &f.logo,
-		Color:   &f.color,
-	})
+	var in contract.AppClientChange
+	v.fill(&in, clientBranding.fields...)
+	return h.changeAppClient(v, clientBranding, in)
 }
 
 // previewOf is the preview of the sign-in page, with the providers that are on.
-func (h *Handler) previewOf(v *visit, c login.Client, offered []login.Provider) (templ.Component, error) {
+func (h *Handler) previewOf(v *visit, c contract.AppClient, offered []login.Provider) (templ.Component, error) {
 	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
 	return pages.Preview(h.previewModel(v, title, c.Branding, offered)), err
 }
 
-func (h *Handler) previewModel(v *visit, title string, b login.Branding, offered []login.Provider) pages.Choose {
+func (h *Handler) previewModel(v *visit, title string, b contract.Branding, offered []login.Provider) pages.Choose {
 	m := pages.Choose{
 		Shell: pages.Shell{
 			Title:   "Preview",
@@ -124,8 +89,9 @@ func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	f := postedBranding(v)
-	typed := login.FittingBranding(login.Branding{Title: f.title, Welcome: f.welcome, LogoURL: f.logo, Color: f.color})
+	var in contract.AppClientChange
+	v.fill(&in, clientBranding.fields...)
+	typed := login.FittingBranding(in.Branding)
 	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
 	if err != nil {
 		return web.Answer{}, err
@@ -158,13 +124,15 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	confidential := v.posted("kind") == "confidential"
-	var made login.NewClient
+	var made contract.SavedAppClient
 	err = v.allowed(p, access.LoginUpdate)
 	if err == nil && c.Confidential {
 		err = v.confirmed("Tick the box: the secret in use stops working at once.")
 	}
 	if err == nil {
-		made, err = h.Login.UpdateClient(v.ctx(), v.who, c.ID, v.state, login.ClientInput{Confidential: &confidential})
+		change := contract.AppClientSettings{Confidential: &confidential}.Of(c.ID)
+		change.IfMatch = v.state
+		made, err = h.Login.UpdateClient(v.ctx(), v.who, change)
 		err = rotatedMeanwhile(err)
 	}
 	if wrong, ok := formErrorsIn(err); ok {
@@ -177,8 +145,8 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if made.Secret != "" {
-		return h.disclose(v, clientSecretPath(p, c.ID), disclosed{Secret: made.Secret.Reveal()})
+	if made.ClientSecret != "" {
+		return h.disclose(v, clientSecretPath(p, c.ID), disclosed{Secret: made.ClientSecret.Reveal()})
 	}
 	return v.done("app_client", appClientPath(p, c.ID), c.Name)
 }
@@ -193,7 +161,7 @@ func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
 		err = v.named("app client", c.Name)
 	}
 	if err == nil {
-		err = h.Login.DeleteClient(v.ctx(), v.who, c.ID)
+		_, err = h.Login.DeleteClient(v.ctx(), v.who, c.Path())
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) { v.mark(m.Delete, wrong) }, wrong.status)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"postern/core/contract"
 	"postern/handlers/web"
@@ -24,18 +23,12 @@ func appClientPath(p rules.Project, client string) string {
 
 func loginCrumb(p rules.Project) ui.Crumb { return ui.Crumb{Text: "Login", URL: loginPath(p)} }
 
-// appClientForm holds the fields of the form of a new app client, as typed.
-type appClientForm struct {
-	tenant, name, redirects string
-	confidential            bool
-}
-
 func (h *Handler) showLoginTab(v *visit) (web.Answer, error) {
-	return h.loginTabWith(v, appClientForm{}, &formErrors{})
+	return h.loginTabWith(v, nil, &formErrors{})
 }
 
 // loginTabWith shows the list of app clients, with the form as typed.
-func (h *Handler) loginTabWith(v *visit, form appClientForm, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) loginTabWith(v *visit, form url.Values, wrong *formErrors) (web.Answer, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return web.Answer{}, err
@@ -83,7 +76,7 @@ func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
 		Name:      c.Name,
 		URL:       appClientPath(p, c.ID),
 		Tenant:    c.TenantName,
-		Kind:      clientKind(c.Client),
+		Kind:      clientKind(c.AppClient),
 		Frozen:    c.Frozen,
 		Redirects: c.RedirectURIs,
 	}
@@ -93,7 +86,7 @@ func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
 	return row
 }
 
-func clientKind(c login.Client) string {
+func clientKind(c contract.AppClient) string {
 	if c.Confidential {
 		return "confidential"
 	}
@@ -101,7 +94,7 @@ func clientKind(c login.Client) string {
 }
 
 func (h *Handler) appClientCreate(
-	v *visit, p rules.Project, form appClientForm, wrong *formErrors,
+	v *visit, p rules.Project, form url.Values, wrong *formErrors,
 ) (*projects.AppClientCreate, error) {
 	tenants, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Limit: models.MaxLimit})
 	if err != nil {
@@ -110,15 +103,15 @@ func (h *Handler) appClientCreate(
 	m := &projects.AppClientCreate{
 		Open:         wrong.status != 0,
 		Action:       loginPath(p),
-		Name:         wrong.value("/name", form.name),
-		Confidential: form.confidential,
-		Redirects:    ui.Value{Text: form.redirects, Error: wrong.takeLines("/redirect_uris", lines(form.redirects))},
+		Name:         wrong.value("/name", form.Get("name")),
+		Confidential: form.Get("confidential") == "true",
+		Redirects:    wrong.lines("/redirect_uris", form.Get("redirect_uris")),
 	}
 	for _, t := range tenants.Items {
 		m.Tenants = append(m.Tenants, ui.Option{
 			Value:  t.ID,
 			Title:  t.DisplayName,
-			Chosen: t.ID == form.tenant || (form.tenant == "" && textOf(t.Project) == p.ID),
+			Chosen: t.ID == form.Get("tenant") || (form.Get("tenant") == "" && textOf(t.Project) == p.ID),
 		})
 	}
 	m.Error = wrong.rest()
@@ -126,11 +119,10 @@ func (h *Handler) appClientCreate(
 }
 
 func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
-	form := appClientForm{
-		tenant:       v.posted("tenant"),
-		name:         strings.TrimSpace(v.posted("name")),
-		redirects:    v.posted("redirect_uris"),
-		confidential: v.posted("confidential") == "true",
+	in := contract.AppClientCreation{TenantPath: contract.TenantPath{Tenant: v.posted("tenant")}}
+	v.fill(&in.Body, "name", "redirect_uris")
+	if v.posted("confidential") == "true" {
+		v.fill(&in.Body, "confidential")
 	}
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -139,23 +131,18 @@ func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
 	if err := v.allowed(p, access.LoginUpdate); err != nil {
 		return web.Answer{}, err
 	}
-	if err := h.serves(v, p, form.tenant); err != nil {
+	if err := h.serves(v, p, in.Tenant); err != nil {
 		return web.Answer{}, err
 	}
-	uris := lines(form.redirects)
-	in := login.ClientInput{Name: &form.name, RedirectURIs: &uris}
-	if form.confidential {
-		in.Confidential = &form.confidential
-	}
-	made, err := h.Login.CreateClient(v.ctx(), v.who, form.tenant, in)
+	made, err := h.Login.CreateClient(v.ctx(), v.who, in)
 	if wrong, ok := formErrorsIn(err); ok {
-		return h.loginTabWith(v, form, wrong)
+		return h.loginTabWith(v, v.c.Request.PostForm, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if made.Secret != "" {
-		return h.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.Secret.Reveal()})
+	if made.ClientSecret != "" {
+		return h.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.ClientSecret.Reveal()})
 	}
 	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers", made.Name)
 }
@@ -173,13 +160,18 @@ func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
 	return nil
 }
 
+// appClientIn is the app client in the page's address.
+func appClientIn(v *visit) contract.AppClientPath {
+	return contract.AppClientPath{Client: v.param("client")}
+}
+
 // appClientOf finds the app client in the address and its project.
-func (h *Handler) appClientOf(v *visit) (rules.Project, login.Client, error) {
+func (h *Handler) appClientOf(v *visit) (rules.Project, contract.AppClient, error) {
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
-		return p, login.Client{}, err
+		return p, contract.AppClient{}, err
 	}
-	c, err := h.Login.Client(v.ctx(), v.who, v.param("client"))
+	c, err := h.Login.Client(v.ctx(), v.who, appClientIn(v))
 	if err != nil {
 		return p, c, err
 	}
@@ -211,7 +203,7 @@ func (h *Handler) showClientSecret(v *visit) (web.Answer, error) {
 			Label: "Client ID",
 			Value: c.ID,
 			Mono:  true,
-		}, {Label: "Issuer", Value: h.Login.Issuer(c.ID), Mono: true}},
+		}, {Label: "Issuer", Value: c.Issuer, Mono: true}},
 	}
 	if found != nil {
 		m.Secret = found.Secret

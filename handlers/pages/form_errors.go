@@ -63,6 +63,11 @@ func (m *formErrors) takeLines(pointer string, lines []string) string {
 	return strings.Join(found, " ")
 }
 
+// lines is value for a field with an element on each line.
+func (m *formErrors) lines(pointer, typed string) ui.Value {
+	return ui.Value{Text: typed, Error: m.takeLines(pointer, lines(typed))}
+}
+
 // value returns a field as typed, with its mistake.
 func (m *formErrors) value(pointer, typed string) ui.Value {
 	return ui.Value{Text: typed, Error: m.take(pointer)}

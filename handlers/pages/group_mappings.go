@@ -16,7 +16,7 @@ import (
 	"postern/views/ui"
 )
 
-func mappingsPath(p rules.Project, c login.Client, o login.Provider) string {
+func mappingsPath(p rules.Project, c contract.AppClient, o login.Provider) string {
 	return providerPath(appClientPath(p, c.ID), o.ID) + "/group-mappings"
 }
 

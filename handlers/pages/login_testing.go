@@ -71,7 +71,7 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 
 // testLoginModel is the page without the outcome.
 func (h *Handler) testLoginModel(v *visit) (projects.TestLogin, error) {
-	c, err := h.Login.Client(v.ctx(), v.who, v.param("client"))
+	c, err := h.Login.Client(v.ctx(), v.who, appClientIn(v))
 	if err != nil {
 		return projects.TestLogin{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -180,7 +181,7 @@ func (h *Handler) showProvider(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) providerModel(
-	v *visit, p rules.Project, c login.Client, o login.Provider, f providerForm, wrong *formErrors,
+	v *visit, p rules.Project, c contract.AppClient, o login.Provider, f providerForm, wrong *formErrors,
 ) projects.Provider {
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := providerPath(client, o.ID)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/login"
@@ -188,7 +189,7 @@ func (h *Handler) createProvider(v *visit) (web.Answer, error) {
 }
 
 // providerOf finds the provider in the address, its app client and its project.
-func (h *Handler) providerOf(v *visit) (rules.Project, login.Client, login.Provider, error) {
+func (h *Handler) providerOf(v *visit) (rules.Project, contract.AppClient, login.Provider, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return p, c, login.Provider{}, err

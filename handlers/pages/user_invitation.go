@@ -19,7 +19,9 @@ func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u contract.User)
 	if u.State != directory.Invited || len(u.Identities) > 0 {
 		return nil
 	}
-	clients, err := h.Login.Clients(v.ctx(), v.who, u.Tenant, models.Page{Limit: models.MaxLimit})
+	clients, err := h.Login.Clients(v.ctx(), v.who, contract.AppClientList{
+		TenantPath: contract.TenantPath{Tenant: u.Tenant}, Page: contract.Page{Limit: models.MaxLimit},
+	})
 	if err != nil || len(clients.Items) == 0 {
 		return err
 	}

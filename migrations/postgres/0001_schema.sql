@@ -538,26 +538,26 @@ CREATE INDEX relations_project_id_created_at ON relations (project_id, created_a
 ------------------------------------------------------------------------------------------------
 
 CREATE TABLE app_clients (
-    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    tenant_id       TEXT COLLATE "C" NOT NULL REFERENCES tenants (id),
-    name            TEXT COLLATE "C" NOT NULL,
-    redirect_uris   TEXT COLLATE "C" NOT NULL,
-    logout_uris     TEXT COLLATE "C" NOT NULL,
-    backchannel_uri TEXT COLLATE "C" NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
-    secret_hash     BYTEA, -- NULL for a public client
-    pkce            TEXT COLLATE "C" NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
-    access_seconds  BIGINT NOT NULL,
-    refresh_seconds BIGINT NOT NULL, -- 0: no refresh tokens
-    algorithm       TEXT COLLATE "C" NOT NULL,
-    grant_types     TEXT COLLATE "C" NOT NULL DEFAULT '["authorization_code","refresh_token"]', -- JSON list
-    api_scopes      TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- the API scopes that it may request, a JSON list
-    frozen_at       TIMESTAMPTZ,
-    title           TEXT COLLATE "C" NOT NULL,
-    welcome         TEXT COLLATE "C" NOT NULL,
-    logo_url        TEXT COLLATE "C" NOT NULL,
-    color           TEXT COLLATE "C" NOT NULL,
-    created_at      TIMESTAMPTZ NOT NULL,
-    updated_at      TIMESTAMPTZ NOT NULL
+    id                     TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    tenant_id              TEXT COLLATE "C" NOT NULL REFERENCES tenants (id),
+    name                   TEXT COLLATE "C" NOT NULL,
+    redirect_uris          TEXT COLLATE "C" NOT NULL,
+    logout_uris            TEXT COLLATE "C" NOT NULL,
+    backchannel_logout_uri TEXT COLLATE "C" NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
+    secret_hash            BYTEA, -- NULL for a public client
+    pkce                   TEXT COLLATE "C" NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
+    access_token_seconds   BIGINT NOT NULL,
+    refresh_token_seconds  BIGINT NOT NULL, -- 0: no refresh tokens
+    algorithm              TEXT COLLATE "C" NOT NULL,
+    grant_types            TEXT COLLATE "C" NOT NULL DEFAULT '["authorization_code","refresh_token"]', -- JSON list
+    api_scopes             TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- the API scopes that it may request, a JSON list
+    frozen_at              TIMESTAMPTZ,
+    title                  TEXT COLLATE "C" NOT NULL,
+    welcome                TEXT COLLATE "C" NOT NULL,
+    logo_url               TEXT COLLATE "C" NOT NULL,
+    color                  TEXT COLLATE "C" NOT NULL,
+    created_at             TIMESTAMPTZ NOT NULL,
+    updated_at             TIMESTAMPTZ NOT NULL
 );
 CREATE UNIQUE INDEX app_clients_tenant_id_name ON app_clients (tenant_id, name);
 

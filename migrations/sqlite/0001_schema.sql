@@ -518,26 +518,26 @@ CREATE INDEX relations_project_id_created_at ON relations (project_id, created_a
 ------------------------------------------------------------------------------------------------
 
 CREATE TABLE app_clients (
-    id              TEXT NOT NULL PRIMARY KEY,
-    tenant_id       TEXT NOT NULL REFERENCES tenants (id),
-    name            TEXT NOT NULL,
-    redirect_uris   TEXT NOT NULL,
-    logout_uris     TEXT NOT NULL,
-    backchannel_uri TEXT NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
-    secret_hash     BLOB, -- NULL for a public client
-    pkce            TEXT NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
-    access_seconds  INTEGER NOT NULL,
-    refresh_seconds INTEGER NOT NULL, -- 0: no refresh tokens
-    algorithm       TEXT NOT NULL,
-    grant_types     TEXT NOT NULL DEFAULT '["authorization_code","refresh_token"]', -- JSON list
-    api_scopes      TEXT NOT NULL DEFAULT '[]', -- the API scopes that it may request, a JSON list
-    frozen_at       DATETIME,
-    title           TEXT NOT NULL,
-    welcome         TEXT NOT NULL,
-    logo_url        TEXT NOT NULL,
-    color           TEXT NOT NULL,
-    created_at      DATETIME NOT NULL,
-    updated_at      DATETIME NOT NULL
+    id                     TEXT NOT NULL PRIMARY KEY,
+    tenant_id              TEXT NOT NULL REFERENCES tenants (id),
+    name                   TEXT NOT NULL,
+    redirect_uris          TEXT NOT NULL,
+    logout_uris            TEXT NOT NULL,
+    backchannel_logout_uri TEXT NOT NULL DEFAULT '', -- receives the sessions that have ended, '' for none
+    secret_hash            BLOB, -- NULL for a public client
+    pkce                   TEXT NOT NULL DEFAULT 'required', -- or when_sent, for clients with a secret
+    access_token_seconds   INTEGER NOT NULL,
+    refresh_token_seconds  INTEGER NOT NULL, -- 0: no refresh tokens
+    algorithm              TEXT NOT NULL,
+    grant_types            TEXT NOT NULL DEFAULT '["authorization_code","refresh_token"]', -- JSON list
+    api_scopes             TEXT NOT NULL DEFAULT '[]', -- the API scopes that it may request, a JSON list
+    frozen_at              DATETIME,
+    title                  TEXT NOT NULL,
+    welcome                TEXT NOT NULL,
+    logo_url               TEXT NOT NULL,
+    color                  TEXT NOT NULL,
+    created_at             DATETIME NOT NULL,
+    updated_at             DATETIME NOT NULL
 );
 CREATE UNIQUE INDEX app_clients_tenant_id_name ON app_clients (tenant_id, name);
 

@@ -33,11 +33,11 @@ var columns = map[string]map[string]string{
 		"snapshot AppClient.Frozen": "frozen_at",
 		"snapshot ClientSettings.*": "redirect_uris logout_uris secret_hash algorithm title welcome " +
 			"logo_url color created_at api_scopes grant_types",
-		"snapshot ClientSettings.BackchannelURI": "backchannel_uri",
-		"snapshot ClientSettings.PKCE":           "pkce",
-		"snapshot ClientSettings.AccessFor":      "access_seconds",
-		"snapshot ClientSettings.RefreshFor":     "refresh_seconds",
-		modified:                                 "updated_at",
+		"snapshot ClientSettings.BackchannelLogoutURI": "backchannel_logout_uri",
+		"snapshot ClientSettings.PKCE":                 "pkce",
+		"snapshot ClientSettings.AccessFor":            "access_token_seconds",
+		"snapshot ClientSettings.RefreshFor":           "refresh_token_seconds",
+		modified:                                       "updated_at",
 	},
 	"audit_chains": {audited: "team_id number hash"},
 	"audit_entries": {

@@ -226,7 +226,7 @@ var hostileAddresses = map[string]hostile{
 		s.LogoutURIs = []string{"javascript:alert(1)"}
 	}), "logout"},
 	"backchannel without TLS": {withClient(func(s *snapshot.ClientSettings) {
-		s.BackchannelURI = "http://10.0.0.1/logout"
+		s.BackchannelLogoutURI = "http://10.0.0.1/logout"
 	}), "backchannel"},
 	"logo of a script": {
 		withClient(func(s *snapshot.ClientSettings) { s.LogoURL = "javascript:alert(1)" }), "/logo_url",

@@ -14,7 +14,7 @@ import (
 var fates = map[string]string{
 	"written": `Add, API, Append, Query, Remove, Rename, Replace, Request, RequestBody, Response, ResponseBody,
 		Introspection, Transforms, Changes, Types, APIScopes, Access, AccessFor, Algorithm, Allow, AllowedIPs, AppID,
-		AppOrigins, Approvals, Audience, BackchannelURI, BuiltIn, CORS, Claim, ClientID, Clients, Color, Consents,
+		AppOrigins, Approvals, Audience, BackchannelLogoutURI, BuiltIn, CORS, Claim, ClientID, Clients, Color, Consents,
 		CreatedAt, Credentials, Default, Deny, Description, Forget, Remember, Directory, DisplayName, Domains, Email,
 		EmailVerified, Enabled, Endpoint, Endpoints, Authorization, Token, JWKS, UserInfo, EndSession, Environment,
 		Environments, ExpiresAt, ExpiresIn, ExposedHeaders,

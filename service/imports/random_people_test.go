@@ -102,7 +102,7 @@ func (m *maker) client(p *snapshot.Project, t snapshot.Tenant, n int) snapshot.A
 		Color:        m.pick("", "#00ff7f"),
 		CreatedAt:    m.moment(),
 
-		BackchannelURI: m.pick("", "https://app.example/logout"),
+		BackchannelLogoutURI: m.pick("", "https://app.example/logout"),
 	}
 	for _, scope := range p.API.Scopes {
 		s.APIScopes = append(s.APIScopes, scope.Name)

@@ -72,7 +72,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := "acme-web"
-		client, err := h.login.CreateClient(t.Context(), h.owner, shared.ID, login.ClientInput{Name: &name})
+		client, err := h.login.CreateClient(t.Context(), h.owner, contract.NewAppClient{Name: name}.In(shared.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

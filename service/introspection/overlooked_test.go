@@ -99,7 +99,7 @@ func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := w.login.CreateClient(t.Context(), owner, shared.ID, login.ClientInput{Name: new("web")})
+		client, err := w.login.CreateClient(t.Context(), owner, contract.NewAppClient{Name: "web"}.In(shared.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

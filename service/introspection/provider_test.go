@@ -337,7 +337,7 @@ func (h *house) person(t *testing.T) string {
 
 func (h *house) tenant(t *testing.T) string {
 	t.Helper()
-	client, err := h.login.Client(t.Context(), h.owner, h.client)
+	client, err := h.login.Client(t.Context(), h.owner, contract.AppClientPath{Client: h.client})
 	if err != nil {
 		t.Fatal(err)
 	}

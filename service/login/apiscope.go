@@ -146,10 +146,7 @@ func (a apis) names(client models.AppClient) []string {
 
 // checkAPIScopes returns the API scopes of a changed app client that no project which
 // serves its tenant declares.
-func (in ClientInput) checkAPIScopes(tx *models.Tx, client models.AppClient) ([]fault.Field, error) {
-	if in.APIScopes == nil {
-		return nil, nil
-	}
+func checkAPIScopes(tx *models.Tx, client models.AppClient) ([]fault.Field, error) {
 	found, err := apisOf(tx, client)
 	if err != nil {
 		return nil, err

@@ -78,6 +78,6 @@ func (s *Service) ClientsAskingFor(
 			break
 		}
 	}
-	out.First, err = withProviders(tx, first)
+	out.First, err = s.withProviders(tx, first)
 	return out, err
 }

@@ -52,13 +52,13 @@ func checkBackchannel(raw string) []fault.Field {
 	if detail == "" {
 		return nil
 	}
-	return []fault.Field{{Pointer: "/backchannel_logout_uri", Code: "invalid_backchannel_uri", Detail: detail}}
+	return []fault.Field{{Pointer: "/backchannel_logout_uri", Code: "invalid_backchannel_logout_uri", Detail: detail}}
 }
 
 // mayTell refuses a back-channel URI in an unclaimed workspace: anyone can create one, and
 // could have Postern send requests to addresses of their choice.
 func (s *Service) mayTell(tx *models.Tx, row models.AppClient) error {
-	if row.BackchannelURI == "" {
+	if row.BackchannelLogoutURI == "" {
 		return nil
 	}
 	held, err := s.held(tx, row)
@@ -102,7 +102,7 @@ func (s *Service) sendLogout(ctx context.Context, notice models.LogoutNotice) er
 	if err != nil {
 		return err
 	}
-	if client.BackchannelURI != "" {
+	if client.BackchannelLogoutURI != "" {
 		if err := s.tellLogout(ctx, client, notice); err != nil {
 			s.Log.InfoContext(ctx, "an app client was not told of an ended session",
 				"client", client.ID, "session", notice.SessionID, "attempt", notice.Attempts+1, "error", err)
@@ -136,7 +136,7 @@ func (s *Service) tellLogout(ctx context.Context, client models.AppClient, notic
 	ctx, cancel := context.WithTimeout(ctx, logoutWait)
 	defer cancel()
 	form := url.Values{"logout_token": {token}}.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, client.BackchannelURI, strings.NewReader(form))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, client.BackchannelLogoutURI, strings.NewReader(form))
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 )
 
 func nameTaken(others []models.AppClient, row models.AppClient) []fault.Field {
@@ -32,8 +32,8 @@ var (
 	colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
-// apply writes the fields that are set into the row, and returns those that are invalid.
-func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Field) {
+// applyClient writes the members that are set into the row, and returns a new secret, and the fields that are invalid.
+func applyClient(row *models.AppClient, in contract.AppClientChange) (contract.Secret, []fault.Field) {
 	var wrong []fault.Field
 	refuse := func(ok bool, pointer, code, detail string, args ...any) {
 		if !ok {
@@ -57,19 +57,21 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 		row.APIScopes = slices.Clone(*in.APIScopes)
 		refuse(len(row.APIScopes) <= maxAPIScopes, "/api_scopes", "too_many", "List at most %d scopes.", maxAPIScopes)
 	}
-	if in.Backchannel != nil {
-		row.BackchannelURI = *in.Backchannel
-		wrong = append(wrong, checkBackchannel(row.BackchannelURI)...)
+	if in.BackchannelLogoutURI != nil {
+		row.BackchannelLogoutURI = *in.BackchannelLogoutURI
+		wrong = append(wrong, checkBackchannel(row.BackchannelLogoutURI)...)
 	}
-	if in.Access != nil {
-		row.AccessSeconds = int64(*in.Access / time.Second)
-		refuse(*in.Access >= MinAccess && *in.Access <= MaxAccess, "/access_token_seconds", "invalid_lifetime",
-			"Give %d to %d seconds (a minute to a day).", MinAccess/time.Second, MaxAccess/time.Second)
+	if in.AccessTokenSeconds != nil {
+		row.AccessTokenSeconds = *in.AccessTokenSeconds
+		least, most := int64(MinAccess/time.Second), int64(MaxAccess/time.Second)
+		refuse(row.AccessTokenSeconds >= least && row.AccessTokenSeconds <= most, "/access_token_seconds",
+			"invalid_lifetime", "Give %d to %d seconds (a minute to a day).", least, most)
 	}
-	if in.Refresh != nil {
-		row.RefreshSeconds = int64(*in.Refresh / time.Second)
-		refuse(*in.Refresh >= 0 && *in.Refresh <= MaxRefresh, "/refresh_token_seconds", "invalid_lifetime",
-			"Give 0 for none, to %d seconds (%d days).", MaxRefresh/time.Second, MaxRefresh/(24*time.Hour))
+	if in.RefreshTokenSeconds != nil {
+		row.RefreshTokenSeconds = *in.RefreshTokenSeconds
+		most := int64(MaxRefresh / time.Second)
+		refuse(row.RefreshTokenSeconds >= 0 && row.RefreshTokenSeconds <= most, "/refresh_token_seconds",
+			"invalid_lifetime", "Give 0 for none, to %d seconds (%d days).", most, MaxRefresh/(24*time.Hour))
 	}
 	if in.Algorithm != nil {
 		row.Algorithm = *in.Algorithm
@@ -78,26 +80,30 @@ func (in ClientInput) apply(row *models.AppClient) (secrets.Secret, []fault.Fiel
 			"Use RS256, ES256 or EdDSA.",
 		)
 	}
-	wrong = append(wrong, in.applyBranding(row)...)
-	secret := in.applySecret(row)
-	wrong = append(wrong, in.applyPKCE(row)...)
-	return secret, append(wrong, in.applyGrantTypes(row)...)
+	wrong = append(wrong, applyBranding(row, in.Branding)...)
+	secret := applySecret(row, in.Confidential)
+	wrong = append(wrong, applyPKCE(row, in.PKCE)...)
+	return secret, append(wrong, applyGrantTypes(row, in.GrantTypes)...)
 }
 
-func (in ClientInput) applySecret(row *models.AppClient) secrets.Secret {
-	if in.Confidential == nil {
+func applyNewClient(row *models.AppClient, in contract.NewAppClient) (contract.Secret, []fault.Field) {
+	return applyClient(row, contract.AppClientChange{Name: &in.Name, AppClientSettings: in.AppClientSettings})
+}
+
+func applySecret(row *models.AppClient, confidential *bool) contract.Secret {
+	if confidential == nil {
 		return ""
 	}
 	row.SecretHash = nil
-	if !*in.Confidential {
+	if !*confidential {
 		return ""
 	}
 	secret := newSecret()
 	row.SecretHash = hash(secret)
-	return secrets.Secret(secret)
+	return contract.Secret(secret)
 }
 
-func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
+func applyBranding(row *models.AppClient, in contract.BrandingChange) []fault.Field {
 	var wrong []fault.Field
 	text := func(from *string, to *string, pointer string, most int) {
 		if from == nil {
@@ -130,25 +136,30 @@ func (in ClientInput) applyBranding(row *models.AppClient) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/branding/color",
 				Code:    "invalid_color",
-				Detail:  "Give a colour as #rrggbb.",
+				Detail:  "Give a color as #rrggbb.",
 			})
 		}
 	}
 	return wrong
 }
 
-// FittingBranding returns the branding without the fields that an app client cannot have.
-func FittingBranding(b Branding) Branding {
-	keep := func(text *string, in ClientInput) {
-		if len(in.applyBranding(&models.AppClient{})) > 0 {
-			*text = ""
+// FittingBranding returns what an app client without branding would have after a change, without the members that it
+// cannot have.
+func FittingBranding(in contract.BrandingChange) contract.Branding {
+	var row models.AppClient
+	for _, wrong := range applyBranding(&row, in) {
+		switch wrong.Pointer {
+		case "/branding/title":
+			row.Title = ""
+		case "/branding/welcome":
+			row.Welcome = ""
+		case "/branding/logo_url":
+			row.LogoURL = ""
+		case "/branding/color":
+			row.Color = ""
 		}
 	}
-	keep(&b.Title, ClientInput{Title: &b.Title})
-	keep(&b.Welcome, ClientInput{Welcome: &b.Welcome})
-	keep(&b.LogoURL, ClientInput{LogoURL: &b.LogoURL})
-	keep(&b.Color, ClientInput{Color: &b.Color})
-	return b
+	return shownBranding(row)
 }
 
 // unprintable reports whether r is a control character or changes the direction of text.

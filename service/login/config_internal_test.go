@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -24,81 +24,86 @@ func wrongIn(err error) string {
 
 func uris(list ...string) *[]string { return &list }
 
+func branded(b contract.BrandingChange) contract.AppClientSettings {
+	return contract.AppClientSettings{Branding: b}
+}
+
 var refusedClients = map[string]struct {
-	in   ClientInput
+	in   contract.AppClientSettings
 	want string
 }{
-	"a name with a space": {ClientInput{Name: new("my app")}, "/name invalid_name"},
 	"http": {
-		ClientInput{RedirectURIs: uris("http://app.example/cb")},
+		contract.AppClientSettings{RedirectURIs: uris("http://app.example/cb")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"http on loopback elsewhere": {
-		ClientInput{RedirectURIs: uris("http://127.0.0.1.evil.example/cb")},
+		contract.AppClientSettings{RedirectURIs: uris("http://127.0.0.1.evil.example/cb")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"a scheme of its own": {
-		ClientInput{RedirectURIs: uris("myapp://callback")},
+		contract.AppClientSettings{RedirectURIs: uris("myapp://callback")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"a script": {
-		ClientInput{RedirectURIs: uris("javascript:alert(1)")},
+		contract.AppClientSettings{RedirectURIs: uris("javascript:alert(1)")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"a fragment": {
-		ClientInput{RedirectURIs: uris("https://app.example/cb#x")},
+		contract.AppClientSettings{RedirectURIs: uris("https://app.example/cb#x")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"a name in the address": {
-		ClientInput{RedirectURIs: uris("https://app.example@evil.example/cb")},
+		contract.AppClientSettings{RedirectURIs: uris("https://app.example@evil.example/cb")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
-	"a path alone": {ClientInput{RedirectURIs: uris("/cb")}, "/redirect_uris/0 invalid_redirect_uri"},
+	"a path alone": {contract.AppClientSettings{RedirectURIs: uris("/cb")}, "/redirect_uris/0 invalid_redirect_uri"},
 	"a host of a policy": {
-		ClientInput{RedirectURIs: uris("https://app.example;script-src/cb")},
+		contract.AppClientSettings{RedirectURIs: uris("https://app.example;script-src/cb")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"a wildcard": {
-		ClientInput{RedirectURIs: uris("https://*.app.example/cb")},
+		contract.AppClientSettings{RedirectURIs: uris("https://*.app.example/cb")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
 	"the second of two": {
-		ClientInput{RedirectURIs: uris("https://app.example/cb", "x")},
+		contract.AppClientSettings{RedirectURIs: uris("https://app.example/cb", "x")},
 		"/redirect_uris/1 invalid_redirect_uri",
 	},
 	"a line end": {
-		ClientInput{LogoutURIs: uris("https://app.example/\r\nSet-Cookie: x")},
+		contract.AppClientSettings{LogoutURIs: uris("https://app.example/\r\nSet-Cookie: x")},
 		"/logout_uris/0 invalid_redirect_uri",
 	},
 	"a lifetime of a second": {
-		ClientInput{Access: new(time.Second)},
+		contract.AppClientSettings{AccessTokenSeconds: new(int64(1))},
 		"/access_token_seconds invalid_lifetime",
 	},
 	"a lifetime of a year": {
-		ClientInput{Refresh: new(365 * 24 * time.Hour)},
+		contract.AppClientSettings{RefreshTokenSeconds: new(int64(365 * 24 * 60 * 60))},
 		"/refresh_token_seconds invalid_lifetime",
 	},
-	"HS256": {ClientInput{Algorithm: new("HS256")}, "/algorithm unknown_algorithm"},
-	"none":  {ClientInput{Algorithm: new("none")}, "/algorithm unknown_algorithm"},
+	"HS256": {contract.AppClientSettings{Algorithm: new("HS256")}, "/algorithm unknown_algorithm"},
+	"none":  {contract.AppClientSettings{Algorithm: new("none")}, "/algorithm unknown_algorithm"},
 	"a logo over http": {
-		ClientInput{LogoURL: new("http://app.example/logo.png")},
+		contract.AppClientSettings{Branding: contract.BrandingChange{LogoURL: new("http://app.example/logo.png")}},
 		"/branding/logo_url invalid_url",
 	},
 	"a logo that is data": {
-		ClientInput{LogoURL: new("data:image/png;base64,AA")},
+		contract.AppClientSettings{Branding: contract.BrandingChange{LogoURL: new("data:image/png;base64,AA")}},
 		"/branding/logo_url invalid_url",
 	},
 	"a logo of a policy": {
-		ClientInput{LogoURL: new("https://app.example; script-src *")},
+		branded(contract.BrandingChange{LogoURL: new("https://app.example; script-src *")}),
 		"/branding/logo_url invalid_url",
 	},
 	"a colour of a style sheet": {
-		ClientInput{Color: new("red;}body{display:none")},
+		contract.AppClientSettings{Branding: contract.BrandingChange{Color: new("red;}body{display:none")}},
 		"/branding/color invalid_color",
 	},
-	"a title that turns text": {ClientInput{Title: new("a\u202eb")}, "/branding/title invalid_text"},
+	"a title that turns text": {
+		branded(contract.BrandingChange{Title: new("a\u202eb")}), "/branding/title invalid_text",
+	},
 	"a welcome without end": {
-		ClientInput{Welcome: new(strings.Repeat("x", 301))},
+		contract.AppClientSettings{Branding: contract.BrandingChange{Welcome: new(strings.Repeat("x", 301))}},
 		"/branding/welcome invalid_text",
 	},
 }
@@ -106,9 +111,14 @@ var refusedClients = map[string]struct {
 func TestUpdateClient_Refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, RS256)
+		named := contract.AppClientSettings{}.Of(r.client.ID)
+		named.Body.Name = new("my app")
+		if _, err := r.UpdateClient(t.Context(), r.owner, named); wrongIn(err) != "/name invalid_name" {
+			t.Errorf("a name with a space: %v", err)
+		}
 		for name, tt := range refusedClients {
 			t.Run(name, func(t *testing.T) {
-				if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", tt.in); wrongIn(err) != tt.want {
+				if _, err := r.UpdateClient(t.Context(), r.owner, tt.in.Of(r.client.ID)); wrongIn(err) != tt.want {
 					t.Errorf("got %v, want %s", err, tt.want)
 				}
 			})
@@ -119,16 +129,15 @@ func TestUpdateClient_Refused(t *testing.T) {
 func TestUpdateClient_Accepted(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, RS256)
-		got, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", ClientInput{
+		got, err := r.UpdateClient(t.Context(), r.owner, contract.AppClientSettings{
 			RedirectURIs: uris(
 				"https://app.example/cb?x=1",
 				"http://127.0.0.1:3000/cb",
 				"http://[::1]:3000/cb",
 				"http://localhost/cb",
 			),
-			LogoURL: new("https://cdn.example/logo.png"),
-			Color:   new("#0A7D55"),
-		})
+			Branding: contract.BrandingChange{LogoURL: new("https://cdn.example/logo.png"), Color: new("#0A7D55")},
+		}.Of(r.client.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func profileClaims() []string {
 
 func grantTypes(client models.AppClient) []string {
 	return slices.DeleteFunc(slices.Clone(client.GrantTypes), func(one string) bool {
-		return one == refreshToken && client.RefreshSeconds == 0
+		return one == refreshToken && client.RefreshTokenSeconds == 0
 	})
 }
 

@@ -126,5 +126,5 @@ func (s *Service) arrive(
 // sessionTTL returns how long a session can yield tokens: by refresh tokens, or without a
 // sign-in while its cookie lives.
 func sessionTTL(client models.AppClient) time.Duration {
-	return max(time.Duration(client.RefreshSeconds)*time.Second, hostedMax)
+	return max(time.Duration(client.RefreshTokenSeconds)*time.Second, hostedMax)
 }

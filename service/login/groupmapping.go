@@ -94,7 +94,7 @@ func (s *Service) changeMappings(
 		if err != nil {
 			return err
 		}
-		if _, _, err := findTenant(tx, p, tenant.ID, access.UserUpdate); err != nil {
+		if _, _, err := access.Tenant(tx, p, tenant.ID, access.UserUpdate); err != nil {
 			return err
 		}
 		if _, err := tx.LockTenant(tenant.ID); err != nil {

@@ -89,22 +89,20 @@ func readImportedClient(c snapshot.AppClient, now time.Time) (models.AppClient, 
 	}
 	redirects, logouts, scopes := emptyForNil(set.RedirectURIs), emptyForNil(set.LogoutURIs), emptyForNil(set.APIScopes)
 	grants := emptyForNil(set.GrantTypes)
-	_, wrong := ClientInput{
-		Name:         &c.Name,
-		RedirectURIs: &redirects,
-		LogoutURIs:   &logouts,
-		Backchannel:  &set.BackchannelURI,
-		APIScopes:    &scopes,
-		GrantTypes:   &grants,
-		PKCE:         &set.PKCE,
-		Access:       &set.AccessFor,
-		Refresh:      &set.RefreshFor,
-		Algorithm:    &set.Algorithm,
-		Title:        &set.Title,
-		Welcome:      &set.Welcome,
-		LogoURL:      &set.LogoURL,
-		Color:        &set.Color,
-	}.apply(&row)
+	_, wrong := applyClient(&row, contract.AppClientChange{Name: &c.Name, AppClientSettings: contract.AppClientSettings{
+		RedirectURIs:         &redirects,
+		LogoutURIs:           &logouts,
+		BackchannelLogoutURI: &set.BackchannelLogoutURI,
+		APIScopes:            &scopes,
+		GrantTypes:           &grants,
+		PKCE:                 &set.PKCE,
+		AccessTokenSeconds:   new(int64(set.AccessFor / time.Second)),
+		RefreshTokenSeconds:  new(int64(set.RefreshFor / time.Second)),
+		Algorithm:            &set.Algorithm,
+		Branding: contract.BrandingChange{
+			Title: &set.Title, Welcome: &set.Welcome, LogoURL: &set.LogoURL, Color: &set.Color,
+		},
+	}})
 	for i, scope := range scopes {
 		if !scopePattern.MatchString(scope) || slices.Contains(scopes[:i], scope) {
 			wrong = append(wrong, fault.Field{

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -161,32 +162,30 @@ func (s *Service) insertKey(
 	return row, tx.Insert(&row)
 }
 
-// SigningKey is a key with which an app client's tokens are signed, as its team sees it.
-type SigningKey struct {
-	ID             string // kid
-	Algorithm      string
-	SignsFrom      time.Time
-	PublishedUntil *time.Time // nil until a later key follows
-}
-
-// SigningKeys lists the published keys of an app client in the order in which they sign. An
-// app client that has signed nothing yet has none.
-func (s *Service) SigningKeys(ctx context.Context, p access.Principal, id string) ([]SigningKey, error) {
+// SigningKeys lists the published keys of an app client. One that has signed nothing yet has none.
+func (s *Service) SigningKeys(
+	ctx context.Context, p access.Principal, in contract.AppClientPath,
+) (contract.AppClientKeys, error) {
 	tx := s.DB.Read(ctx)
-	if _, _, _, err := findClient(tx, p, id, access.LoginRead); err != nil {
-		return nil, fmt.Errorf("login: signing keys of %s: %w", id, err)
+	if _, _, _, err := findClient(tx, p, in.Client, access.LoginRead); err != nil {
+		return contract.AppClientKeys{}, fmt.Errorf("login: signing keys of %s: %w", in.Client, err)
 	}
-	rows, err := tx.SigningKeysOf(id, models.Now())
+	rows, err := tx.SigningKeysOf(in.Client, models.Now())
 	if err != nil {
-		return nil, fmt.Errorf("login: signing keys of %s: %w", id, err)
+		return contract.AppClientKeys{}, fmt.Errorf("login: signing keys of %s: %w", in.Client, err)
 	}
-	return viewKeys(rows), nil
+	return contract.AppClientKeys{Keys: shownKeys(rows)}, nil
 }
 
-func viewKeys(rows []models.SigningKey) []SigningKey {
-	out := make([]SigningKey, 0, len(rows))
+func shownKeys(rows []models.SigningKey) []contract.AppClientKey {
+	out := make([]contract.AppClientKey, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, SigningKey{row.ID, row.Algorithm, row.ActiveAt, row.ExpiresAt})
+		out = append(out, contract.AppClientKey{
+			ID:             row.ID,
+			Algorithm:      row.Algorithm,
+			SignsFrom:      row.ActiveAt.UTC(),
+			PublishedUntil: contract.UTC(row.ExpiresAt),
+		})
 	}
 	return out
 }
@@ -194,16 +193,19 @@ func viewKeys(rows []models.SigningKey) []SigningKey {
 // RotateSigningKey gives an app client another signing key, and returns all that are
 // published. The new one signs after keyLead, or at once if it is the first. While a key
 // waits to sign, it returns rotation_pending.
-func (s *Service) RotateSigningKey(ctx context.Context, p access.Principal, id string) ([]SigningKey, error) {
+func (s *Service) RotateSigningKey(
+	ctx context.Context, p access.Principal, in contract.AppClientPath,
+) (contract.AppClientKeys, error) {
+	id, none := in.Client, contract.AppClientKeys{}
 	seen, _, _, err := findClient(s.DB.Read(ctx), p, id, access.LoginUpdate)
 	if err != nil {
-		return nil, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
+		return none, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
 	}
 	private, err := generate(seen.Algorithm) // before the transaction, because it is slow
 	if err != nil {
-		return nil, fmt.Errorf("login: create a signing key: %w", err)
+		return none, fmt.Errorf("login: create a signing key: %w", err)
 	}
-	var out []SigningKey
+	var out []contract.AppClientKey
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		_, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
 		if err != nil {
@@ -220,26 +222,26 @@ func (s *Service) RotateSigningKey(ctx context.Context, p access.Principal, id s
 		if err != nil {
 			return err
 		}
-		out = viewKeys(after)
+		out = shownKeys(after)
 		return s.changed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,
 			Team:   team,
-			Before: rotatedKeys{client.Name, viewKeys(before)},
+			Before: rotatedKeys{client.Name, shownKeys(before)},
 			After:  rotatedKeys{client.Name, out},
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
+		return none, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
 	}
 	s.Changed(ctx)
-	return out, nil
+	return contract.AppClientKeys{Keys: out}, nil
 }
 
 // rotatedKeys is what the audit log compares.
 type rotatedKeys struct {
 	Name        string
-	SigningKeys []SigningKey
+	SigningKeys []contract.AppClientKey
 }
 
 func (s *Service) rotate(

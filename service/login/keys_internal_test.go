@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
@@ -57,8 +58,9 @@ func newFixture(t *testing.T, db *models.DB, algorithm string) *fixture {
 		Account: "acc_1",
 		Roles:   map[string]access.Role{team.ID: access.Owner},
 	}
-	name := "web"
-	made, err := r.CreateClient(t.Context(), r.owner, tenant.ID, ClientInput{Name: &name, Algorithm: &algorithm})
+	made, err := r.CreateClient(t.Context(), r.owner, contract.NewAppClient{
+		Name: "web", AppClientSettings: contract.AppClientSettings{Algorithm: &algorithm},
+	}.In(tenant.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +169,7 @@ func TestRotateSigningKey(t *testing.T) {
 		if former.PublishedUntil == nil || former.PublishedUntil.Before(next.SignsFrom.Add(MaxAccess)) {
 			t.Errorf("the former key ends before its last token: %v", former.PublishedUntil)
 		}
-		_, err := r.RotateSigningKey(t.Context(), r.owner, r.client.ID)
+		_, err := r.RotateSigningKey(t.Context(), r.owner, contract.AppClientPath{Client: r.client.ID})
 		if fault.CodeOf(err) != "rotation_pending" || !strings.Contains(err.Error(), next.ID) {
 			t.Errorf("while a key waits, got %v", err)
 		}
@@ -176,20 +178,21 @@ func TestRotateSigningKey(t *testing.T) {
 		if all := r.rotates(t); len(all) != 3 || r.signs(t).id != next.ID {
 			t.Errorf("after its time, %s signs, and the keys are %+v", r.signs(t).id, all)
 		}
-		_, err = r.RotateSigningKey(t.Context(), access.Principal{Account: "acc_2"}, r.client.ID)
+		stranger := access.Principal{Account: "acc_2"}
+		_, err = r.RotateSigningKey(t.Context(), stranger, contract.AppClientPath{Client: r.client.ID})
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a stranger got %v", err)
 		}
 	})
 }
 
-func (r *fixture) rotates(t *testing.T) []SigningKey {
+func (r *fixture) rotates(t *testing.T) []contract.AppClientKey {
 	t.Helper()
-	keys, err := r.RotateSigningKey(t.Context(), r.owner, r.client.ID)
+	keys, err := r.RotateSigningKey(t.Context(), r.owner, contract.AppClientPath{Client: r.client.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keys
+	return keys.Keys
 }
 
 func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {
@@ -237,7 +240,8 @@ func TestAlgorithmCanBeChanged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, ES256)
 		first, other := r.signs(t), EdDSA
-		if _, err := r.UpdateClient(t.Context(), r.owner, r.client.ID, "", ClientInput{Algorithm: &other}); err != nil {
+		change := contract.AppClientSettings{Algorithm: &other}.Of(r.client.ID)
+		if _, err := r.UpdateClient(t.Context(), r.owner, change); err != nil {
 			t.Fatal(err)
 		}
 		r.client = r.row(t, r.client.ID)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -26,19 +27,19 @@ var errUnauthorizedClient = fault.New(fault.Malformed, "unauthorized_client", "t
 
 // refreshes reports whether a client's logins can be refreshed.
 func refreshes(client models.AppClient) bool {
-	return client.RefreshSeconds > 0 && slices.Contains(client.GrantTypes, refreshToken)
+	return client.RefreshTokenSeconds > 0 && slices.Contains(client.GrantTypes, refreshToken)
 }
 
-// applyGrantTypes sets the grant types and returns those that the client cannot have.
-func (in ClientInput) applyGrantTypes(row *models.AppClient) []fault.Field {
-	if in.GrantTypes != nil {
-		row.GrantTypes = slices.Clone(*in.GrantTypes)
+// applyGrantTypes sets the grant types, unless they are nil, and returns those that the client cannot have.
+func applyGrantTypes(row *models.AppClient, set *[]string) []fault.Field {
+	if set != nil {
+		row.GrantTypes = slices.Clone(*set)
 	}
 	var wrong []fault.Field
 	refuse := func(pointer, code, detail string) {
 		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
 	}
-	if in.GrantTypes != nil && len(row.GrantTypes) == 0 {
+	if set != nil && len(row.GrantTypes) == 0 {
 		refuse("/grant_types", "required", "Name at least one of "+strings.Join(allGrantTypes, ", ")+".")
 	}
 	for i, one := range row.GrantTypes {
@@ -88,30 +89,36 @@ func (s *Service) issueToClient(ctx context.Context, client models.AppClient, in
 		Upstream: ServiceToken,
 	}
 	claims.ID, claims.Audience = models.NewID("jti"), offered.audience(client, scope, in.Resources)
-	out := Tokens{Scope: scope, Expires: client.AccessSeconds}
+	out := Tokens{Scope: scope, Expires: client.AccessTokenSeconds}
 	out.Access, err = key.sign(accessType, claims)
 	return out, err
 }
 
 // FreezeClient refuses an app client and all of its tokens, at the issuer and at the
 // gateway, until UnfreezeClient.
-func (s *Service) FreezeClient(ctx context.Context, p access.Principal, id string) (Client, error) {
-	return s.setFrozen(ctx, p, id, true)
+func (s *Service) FreezeClient(
+	ctx context.Context, p access.Principal, in contract.AppClientPath,
+) (contract.AppClient, error) {
+	return s.setFrozen(ctx, p, in.Client, true)
 }
 
 // UnfreezeClient ends FreezeClient. Tokens that have not expired work again.
-func (s *Service) UnfreezeClient(ctx context.Context, p access.Principal, id string) (Client, error) {
-	return s.setFrozen(ctx, p, id, false)
+func (s *Service) UnfreezeClient(
+	ctx context.Context, p access.Principal, in contract.AppClientPath,
+) (contract.AppClient, error) {
+	return s.setFrozen(ctx, p, in.Client, false)
 }
 
-func (s *Service) setFrozen(ctx context.Context, p access.Principal, id string, frozen bool) (Client, error) {
-	var out Client
+func (s *Service) setFrozen(
+	ctx context.Context, p access.Principal, id string, frozen bool,
+) (contract.AppClient, error) {
+	var out contract.AppClient
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
-		before := viewClient(row)
+		before := s.shownClient(row)
 		if out = before; before.Frozen == frozen {
 			return nil
 		}
@@ -123,7 +130,7 @@ func (s *Service) setFrozen(ctx context.Context, p access.Principal, id string, 
 		if err := tx.FreezeAppClient(row); err != nil {
 			return err
 		}
-		out = viewClient(row)
+		out = s.shownClient(row)
 		return s.changed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,
@@ -133,7 +140,7 @@ func (s *Service) setFrozen(ctx context.Context, p access.Principal, id string, 
 		})
 	})
 	if err != nil {
-		return Client{}, fmt.Errorf("login: freeze or unfreeze the app client %s: %w", id, err)
+		return contract.AppClient{}, fmt.Errorf("login: freeze or unfreeze the app client %s: %w", id, err)
 	}
 	s.Changed(ctx)
 	return out, nil

@@ -113,7 +113,7 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 	done.session.Scope = offered.still(client, done.session.Scope, done.session.Resources)
 	done.audience = offered.audience(client, done.session.Scope, done.session.Resources)
 	now := time.Now()
-	out := Tokens{Refresh: done.refresh, Scope: done.session.Scope, Expires: client.AccessSeconds}
+	out := Tokens{Refresh: done.refresh, Scope: done.session.Scope, Expires: client.AccessTokenSeconds}
 	if done.handed != nil && done.handed.Client == ProviderToken {
 		out.Access, out.Expires = done.handed.Access+done.handed.ID, 0 // one of them is there
 		if !done.handed.Expires.IsZero() {
@@ -141,7 +141,7 @@ func (s *Service) claims(client models.AppClient, subject string, now time.Time)
 		Subject:  subject,
 		Audience: jwt.Audience{client.ID},
 		IssuedAt: jwt.NewNumericDate(now),
-		Expiry:   jwt.NewNumericDate(now.Add(time.Duration(client.AccessSeconds) * time.Second)),
+		Expiry:   jwt.NewNumericDate(now.Add(time.Duration(client.AccessTokenSeconds) * time.Second)),
 	}
 }
 

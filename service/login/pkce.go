@@ -6,42 +6,38 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 )
 
-// When an app client has to send a code challenge (PKCE, RFC 7636). PKCEWhenSent is for clients with a secret, which
-// also protects their codes: many of their libraries send no challenge by default.
-const (
-	PKCERequired = "required"
-	PKCEWhenSent = "when_sent"
-)
-
-// applyPKCE writes when the client has to send a challenge. A client that becomes public always has to.
-func (in ClientInput) applyPKCE(row *models.AppClient) []fault.Field {
+// applyPKCE writes when the client has to send a code challenge (PKCE, RFC 7636), unless mode is nil. A client that
+// becomes public always has to. contract.PKCEWhenSent is for clients with a secret, which also protects their codes:
+// many of their libraries send no challenge by default.
+func applyPKCE(row *models.AppClient, mode *string) []fault.Field {
 	refused := func(code, detail string) []fault.Field {
 		return []fault.Field{{Pointer: "/pkce", Code: code, Detail: detail}}
 	}
 	if row.SecretHash == nil {
-		row.PKCE = PKCERequired
+		row.PKCE = contract.PKCERequired
 	}
-	if in.PKCE == nil {
+	if mode == nil {
 		return nil
 	}
 	switch {
-	case *in.PKCE != PKCERequired && *in.PKCE != PKCEWhenSent:
+	case *mode != contract.PKCERequired && *mode != contract.PKCEWhenSent:
 		return refused("unknown_pkce", "Use required or when_sent.")
-	case *in.PKCE == PKCEWhenSent && row.SecretHash == nil:
+	case *mode == contract.PKCEWhenSent && row.SecretHash == nil:
 		return refused("needs_secret", "Only a confidential app client can leave out PKCE. Give it a client secret, "+
 			"or use required.")
 	}
-	row.PKCE = *in.PKCE
+	row.PKCE = *mode
 	return nil
 }
 
 // requiresPKCE reports whether the client's codes have to be bound to a challenge.
 func requiresPKCE(client models.AppClient) bool {
-	return client.SecretHash == nil || client.PKCE != PKCEWhenSent
+	return client.SecretHash == nil || client.PKCE != contract.PKCEWhenSent
 }
 
 // checkChallenge checks the PKCE parameters of a request (RFC 7636, 4.3). It returns the error code, "" for none. A

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -103,7 +104,7 @@ func TestIsOriginOf(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newFixture(t, db, ES256)
 		uris := []string{"http://127.0.0.1:3000/callback", "https://app.example.com/callback", "com.example.app:/cb"}
-		_, err := s.UpdateClient(t.Context(), s.owner, s.client.ID, "", ClientInput{RedirectURIs: &uris})
+		_, err := s.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{RedirectURIs: &uris}.Of(s.client.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

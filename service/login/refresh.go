@@ -62,7 +62,7 @@ func (s *Service) successorOf(tx *models.Tx, used []byte, now time.Time) (string
 
 // refreshEnd returns until when a session's refresh tokens are good.
 func refreshEnd(client models.AppClient, session models.LoginSession) time.Time {
-	end := session.CreatedAt.Add(time.Duration(client.RefreshSeconds) * time.Second)
+	end := session.CreatedAt.Add(time.Duration(client.RefreshTokenSeconds) * time.Second)
 	if end.After(session.ExpiresAt) {
 		return session.ExpiresAt
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
 
 // ServedClient is an app client as a list shows it.
 type ServedClient struct {
-	Client
+	contract.AppClient
 	TenantName string
 	Providers  []ProviderOption // enabled ones
 }
@@ -28,14 +29,14 @@ func (s *Service) Served(
 	if err != nil {
 		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
-	clients, err := withProviders(tx, rows.Items)
+	clients, err := s.withProviders(tx, rows.Items)
 	if err != nil {
 		return models.List[ServedClient]{}, fmt.Errorf("login: app clients of %s: %w", project, err)
 	}
 	return models.List[ServedClient]{Items: clients, Next: rows.Next, Total: rows.Total}, nil
 }
 
-func withProviders(tx *models.Tx, found []models.AppClient) ([]ServedClient, error) {
+func (s *Service) withProviders(tx *models.Tx, found []models.AppClient) ([]ServedClient, error) {
 	var ids, tenants []string
 	for _, row := range found {
 		ids, tenants = append(ids, row.ID), append(tenants, row.TenantID)
@@ -58,7 +59,7 @@ func withProviders(tx *models.Tx, found []models.AppClient) ([]ServedClient, err
 	list := make([]ServedClient, 0, len(found))
 	for _, row := range found {
 		list = append(list, ServedClient{
-			Client:     viewClient(row),
+			AppClient:  s.shownClient(row),
 			TenantName: names[row.TenantID],
 			Providers:  providers[row.ID],
 		})

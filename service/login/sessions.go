@@ -287,6 +287,6 @@ func findUser(
 	if err != nil {
 		return row, models.Tenant{}, "", notFound(err)
 	}
-	tenant, team, err := findTenant(tx, p, row.TenantID, action)
+	tenant, team, err := access.Tenant(tx, p, row.TenantID, action)
 	return row, tenant, team, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -20,8 +21,8 @@ type Setup struct {
 	RedirectURIs []string
 	Providers    []ProviderInput
 
-	Client  Client     // set by InsertIn, as is the next
-	Offered []Provider // in the order of Providers
+	Client  contract.AppClient // set by InsertIn, as is the next
+	Offered []Provider         // in the order of Providers
 }
 
 // Check returns the invalid fields, with pointers below prefix. It resolves host names,
@@ -30,7 +31,7 @@ type Setup struct {
 // them for the upstream.
 func (u *Setup) Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error) {
 	var row models.AppClient
-	_, wrong := u.client().apply(&row)
+	_, wrong := applyNewClient(&row, u.client())
 	wrong = below(prefix, wrong)
 	if len(u.Providers) == 0 {
 		wrong = append(wrong, fault.Field{
@@ -83,12 +84,14 @@ func (u *Setup) apart() ([]fault.Field, error) {
 	return nil, nil
 }
 
-func (u *Setup) client() ClientInput {
-	name, uris := setupName, u.RedirectURIs
+func (u *Setup) client() contract.NewAppClient {
+	uris := u.RedirectURIs
 	if uris == nil {
 		uris = []string{}
 	}
-	return ClientInput{Name: &name, RedirectURIs: &uris}
+	return contract.NewAppClient{
+		Name: setupName, AppClientSettings: contract.AppClientSettings{RedirectURIs: &uris},
+	}
 }
 
 // checkOffer checks as much of a provider as can be checked without its app client.
@@ -133,7 +136,7 @@ func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant 
 	if err != nil {
 		return err
 	}
-	u.Client, u.Offered = viewClient(client), nil
+	u.Client, u.Offered = u.Service.shownClient(client), nil
 	if err := access.Record(tx, p, access.Entry{
 		Action: access.LoginUpdate,
 		Object: client.ID,

@@ -35,5 +35,5 @@ func lastToken(client models.AppClient, now time.Time) time.Duration {
 	if now.Sub(client.UpdatedAt) <= snapshot.BarredFor {
 		return snapshot.BarredFor
 	}
-	return min(time.Duration(client.AccessSeconds)*time.Second+signOutMargin, snapshot.BarredFor)
+	return min(time.Duration(client.AccessTokenSeconds)*time.Second+signOutMargin, snapshot.BarredFor)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -26,7 +27,7 @@ const testLoginPart = "trial"
 // TestLogin is a finished test login from the dashboard, with the claims of its tokens. The
 // tokens themselves are not returned, and their session has ended.
 type TestLogin struct {
-	Client   Client
+	Client   contract.AppClient
 	Subject  string
 	Name     string
 	Email    string
@@ -172,7 +173,7 @@ func (s *Service) viewTestLogin(
 		return TestLogin{}, fmt.Errorf("login: the provider of a test login: %w", err)
 	}
 	out := TestLogin{
-		Client:   viewClient(client),
+		Client:   s.shownClient(client),
 		Subject:  done.user.ID,
 		Name:     done.user.Name,
 		Email:    done.user.Email,

@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 )
 
 // brandingOf returns an app client's branding, with defaultTitle where it has no title.
-func brandingOf(tx *models.Tx, row models.AppClient) (Branding, error) {
-	b := viewClient(row).Branding
+func brandingOf(tx *models.Tx, row models.AppClient) (contract.Branding, error) {
+	b := shownBranding(row)
 	if b.Title != "" {
 		return b, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
@@ -11,7 +12,7 @@ import (
 
 // Look is what the hosted pages of an app client show.
 type Look struct {
-	Branding
+	contract.Branding
 	Unclaimed bool   // the workspace is unclaimed: Branding has nothing but the name of Site
 	Site      string // host of the redirect URI, for unclaimed clients; "" if it is not known
 	Locales   string // ui_locales of the request that the page belongs to, "" for none
@@ -59,7 +60,7 @@ func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI str
 		return Look{Branding: branding}, err
 	}
 	site := hostOf(redirectURI)
-	return Look{Branding: Branding{Title: site}, Unclaimed: true, Site: site}, nil
+	return Look{Branding: contract.Branding{Title: site}, Unclaimed: true, Site: site}, nil
 }
 
 // shownLabel returns what the hosted pages call a provider. In an unclaimed workspace that is the host of an issuer

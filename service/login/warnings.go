@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -50,13 +51,13 @@ func (s *Service) warningsOf(tx *models.Tx, clients []models.AppClient) ([]fault
 	}
 	var out []fault.Warning
 	for _, client := range clients {
-		out = append(out, viewClient(client).warnings(offered[client.ID])...)
+		out = append(out, clientWarnings(s.shownClient(client), offered[client.ID])...)
 	}
 	return out, nil
 }
 
-// warnings returns those of one app client with its providers.
-func (c Client) warnings(all []Provider) (out []fault.Warning) {
+// clientWarnings returns those of one app client with its providers.
+func clientWarnings(c contract.AppClient, all []Provider) (out []fault.Warning) {
 	offered := slices.DeleteFunc(slices.Clone(all), func(one Provider) bool { return !one.Enabled })
 	warn := func(code, detail string, args ...any) {
 		out = append(out, fault.Warning{Code: code, Detail: fmt.Sprintf(detail, args...)})
@@ -84,9 +85,9 @@ func (c Client) warnings(all []Provider) (out []fault.Warning) {
 	return out
 }
 
-// warnings returns those of a change of an app client: strict clients expect the algorithm that every provider has to
+// settingWarnings returns those of settings themselves: strict clients expect the algorithm that every provider has to
 // support (OpenID Connect Core 1.0, 15.1).
-func (in ClientInput) warnings() []fault.Warning {
+func settingWarnings(in contract.AppClientSettings) []fault.Warning {
 	if in.Algorithm == nil || *in.Algorithm == RS256 {
 		return nil
 	}
@@ -98,4 +99,4 @@ func (in ClientInput) warnings() []fault.Warning {
 }
 
 // Warnings returns what may surprise in the login that InsertIn inserted.
-func (u *Setup) Warnings() []fault.Warning { return u.Client.warnings(u.Offered) }
+func (u *Setup) Warnings() []fault.Warning { return clientWarnings(u.Client, u.Offered) }

@@ -56,11 +56,10 @@ func newHouse(t *testing.T, db *models.DB) *house {
 		t.Fatal(err)
 	}
 	h.tenant = tenants[0].ID
-	name, algorithm := "web", login.ES256
-	client, err := h.login.CreateClient(t.Context(), owner, h.tenant, login.ClientInput{
-		Name:      &name,
-		Algorithm: &algorithm,
-	})
+	algorithm := login.ES256
+	client, err := h.login.CreateClient(t.Context(), owner, contract.NewAppClient{
+		Name: "web", AppClientSettings: contract.AppClientSettings{Algorithm: &algorithm},
+	}.In(h.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +156,8 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			len(h.clients(t)[0].Providers) != 0 {
 			t.Errorf("the provider is still known: %+v, %v", h.clients(t), err)
 		}
-		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil || len(h.clients(t)) != 0 {
+		_, err = h.login.DeleteClient(t.Context(), h.owner, contract.AppClientPath{Client: h.client})
+		if err != nil || len(h.clients(t)) != 0 {
 			t.Errorf("the app client is still known: %+v, %v", h.clients(t), err)
 		}
 	})
@@ -171,7 +171,7 @@ func TestAppClientsComeAndGoWithTheirTenant(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := "acme-web"
-		made, err := h.login.CreateClient(t.Context(), h.owner, tenant.ID, login.ClientInput{Name: &name})
+		made, err := h.login.CreateClient(t.Context(), h.owner, contract.NewAppClient{Name: name}.In(tenant.ID))
 		if err != nil || len(h.clients(t)) != 1 {
 			t.Fatalf("before it is attached: %+v, %v", h.clients(t), err)
 		}
@@ -286,7 +286,7 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 		if wrong != "/requests_auth/jwt/allowed_pairs/0/iss own_issuer" {
 			t.Errorf("an issuer of ours in a pair: %q", wrong)
 		}
-		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil {
+		if _, err := h.login.DeleteClient(t.Context(), h.owner, contract.AppClientPath{Client: h.client}); err != nil {
 			t.Fatal(err)
 		}
 		serves("without the login, nobody gets in", snapshot.JWT)

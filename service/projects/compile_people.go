@@ -44,21 +44,21 @@ func readClientSettings(tx *models.Tx, out *snapshot.Project) error {
 		at := slices.IndexFunc(out.Clients, func(c snapshot.AppClient) bool { return c.ID == row.ID })
 		client := &out.Clients[at]
 		client.Settings = &snapshot.ClientSettings{
-			RedirectURIs:   row.RedirectURIs,
-			LogoutURIs:     row.LogoutURIs,
-			BackchannelURI: row.BackchannelURI,
-			APIScopes:      row.APIScopes,
-			GrantTypes:     row.GrantTypes,
-			SecretHash:     row.SecretHash,
-			PKCE:           row.PKCE,
-			AccessFor:      time.Duration(row.AccessSeconds) * time.Second,
-			RefreshFor:     time.Duration(row.RefreshSeconds) * time.Second,
-			Algorithm:      row.Algorithm,
-			Title:          row.Title,
-			Welcome:        row.Welcome,
-			LogoURL:        row.LogoURL,
-			Color:          row.Color,
-			CreatedAt:      row.CreatedAt.UTC(),
+			RedirectURIs:         row.RedirectURIs,
+			LogoutURIs:           row.LogoutURIs,
+			BackchannelLogoutURI: row.BackchannelLogoutURI,
+			APIScopes:            row.APIScopes,
+			GrantTypes:           row.GrantTypes,
+			SecretHash:           row.SecretHash,
+			PKCE:                 row.PKCE,
+			AccessFor:            time.Duration(row.AccessTokenSeconds) * time.Second,
+			RefreshFor:           time.Duration(row.RefreshTokenSeconds) * time.Second,
+			Algorithm:            row.Algorithm,
+			Title:                row.Title,
+			Welcome:              row.Welcome,
+			LogoURL:              row.LogoURL,
+			Color:                row.Color,
+			CreatedAt:            row.CreatedAt.UTC(),
 		}
 		for i := range client.Providers {
 			client.Providers[i].Settings = providers[client.Providers[i].ID]

@@ -62,7 +62,7 @@ func TestRulesFollowTheGroupsOfUsers(t *testing.T) {
 		}
 		slices.SortFunc(both, func(a, b snapshot.Member) int { return strings.Compare(a.User, b.User) })
 		is("nested, and an admin", both...)
-		if err := h.login.DeleteClient(t.Context(), h.owner, h.client); err != nil {
+		if _, err := h.login.DeleteClient(t.Context(), h.owner, contract.AppClientPath{Client: h.client}); err != nil {
 			t.Fatal(err)
 		}
 		is("without an app client")

@@ -143,7 +143,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "frozen":
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 	case "frozen client":
-		_, err = o.Server.Login.FreezeClient(t.Context(), o.Principal, has.client)
+		_, err = o.Server.Login.FreezeClient(t.Context(), o.Principal, contract.AppClientPath{Client: has.client})
 	case "webhook":
 		has.webhook, has.delivery, err = o.createWebhook(t)
 	case "upstream header":

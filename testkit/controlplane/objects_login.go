@@ -20,8 +20,8 @@ func (o *Fixture) CreateAppClient(t testing.TB, project string) (tenant, client,
 		t.Fatalf("tenants of %s: %v, %v", project, tenants, err)
 	}
 	tenant = tenants[0].ID
-	name, app := "web", "app"
-	created, err := o.Server.Login.CreateClient(t.Context(), o.Principal, tenant, login.ClientInput{Name: &name})
+	app := "app"
+	created, err := o.Server.Login.CreateClient(t.Context(), o.Principal, contract.NewAppClient{Name: "web"}.In(tenant))
 	must(t, err)
 	google, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, created.ID, login.ProviderInput{
 		Type:     "google",

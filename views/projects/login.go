@@ -88,19 +88,19 @@ type ProviderRow struct {
 // AppClientSettings posts revision, name, redirect_uris, logout_uris, access_minutes,
 // refresh_days, algorithm and, where it has options, pkce to Action.
 type AppClientSettings struct {
-	Action      string
-	Revision    string
-	Name        ui.Value
-	Redirects   ui.Value
-	Logouts     ui.Value
-	Backchannel ui.Value
-	Access      ui.Value
-	Refresh     ui.Value
-	Algorithms  []ui.Option
-	Algorithm   string      // what is wrong with the choice
-	PKCE        []ui.Option // none for a public client, which always needs it
-	PKCEError   string
-	Error       string
+	Action               string
+	Revision             string
+	Name                 ui.Value
+	Redirects            ui.Value
+	Logouts              ui.Value
+	BackchannelLogoutURI ui.Value
+	Access               ui.Value
+	Refresh              ui.Value
+	Algorithms           []ui.Option
+	Algorithm            string      // what is wrong with the choice
+	PKCE                 []ui.Option // none for a public client, which always needs it
+	PKCEError            string
+	Error                string
 }
 
 // Branding posts revision, title, welcome, logo_url and color to Action; PreviewURL

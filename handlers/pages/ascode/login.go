@@ -3,6 +3,7 @@ package ascode
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"postern/core/contract"
@@ -16,12 +17,12 @@ const (
 
 var loginPages = map[string]Page{
 	"/projects/:project/login": {Reads: []Call{{
-		Operation: "list-app-clients", Command: "app-clients list TENANT", Query: listQuery("name"),
+		Operation: contract.ListAppClients.ID, Command: "app-clients list TENANT", Query: listQuery("name"),
 		Params: map[string]string{"tenant": "TENANT"},
 		Note:   "TENANT is a tenant of the project: postern tenants list.",
 	}}},
-	clientRoute:                 reads("get-app-client", "").and("list-providers", "providers list {client}"),
-	clientRoute + "/secret":     reads("get-app-client", ""),
+	clientRoute:                 shows(contract.GetAppClient).and("list-providers", "providers list {client}"),
+	clientRoute + "/secret":     shows(contract.GetAppClient),
 	clientRoute + "/providers":  reads("list-providers", "providers list {client}"),
 	providerRoute:               reads("list-providers", "providers list {client}"),
 	mappingsRoute:               shows(contract.GetGroupMappings),
@@ -29,37 +30,27 @@ var loginPages = map[string]Page{
 }
 
 var loginForms = map[string][]Call{
-	"/projects/:project/login": does("create-app-client", "app-clients create {tenant}",
-		Text("name", "name", "--name").Need(), PerLine("redirect_uris", "redirect_uris", "--redirect-uri"),
-		Bool("confidential", "confidential", "--confidential")),
-	clientRoute: does("update-app-client", "app-clients update {client}", Text("name", "name", "--name"),
-		PerLine("redirect_uris", "redirect_uris", "--redirect-uri").Keep(),
-		PerLine("logout_uris", "logout_uris", "--logout-uri").Keep(),
-		Text("backchannel_logout_uri", "backchannel_logout_uri", "--backchannel-logout-uri").Keep(),
-		Number("access_minutes", "access_token_seconds", "--access-token", 60, "m"),
-		Number("refresh_days", "refresh_token_seconds", "--refresh-token", 24*60*60, "d"),
-		Text("algorithm", "algorithm", "--algorithm"), Text("pkce", "pkce", "--pkce")),
-	clientRoute + "/access": does("update-app-client", "app-clients update {client}",
-		Several("grant_types", "grant_types", "--grant-type").Keep(),
-		PerLine("api_scopes", "api_scopes", "--api-scope").Keep()),
-	clientRoute + "/branding": does("update-app-client", "app-clients update {client}",
-		Text("title", "branding.title", "--title").Keep(), Text("color", "branding.color", "--color").Keep(),
-		Text("welcome", "branding.welcome", "--welcome").Keep(),
-		Text("logo_url", "branding.logo_url", "--logo-url").Keep()),
+	"/projects/:project/login": submits(contract.CreateAppClient, "name", "redirect_uris", "confidential"),
+	clientRoute: carriesOut(contract.UpdateAppClient, slices.Concat(
+		fieldsOf(contract.UpdateAppClient, "name", "redirect_uris", "logout_uris", "backchannel_logout_uri"),
+		[]Field{
+			Number("access_minutes", "access_token_seconds", "--access-token", 60, "m"),
+			Number("refresh_days", "refresh_token_seconds", "--refresh-token", 24*60*60, "d"),
+		},
+		fieldsOf(contract.UpdateAppClient, "algorithm"),
+		[]Field{Text("pkce", "pkce", "--pkce")}, // only confidential ones have the field
+	)...),
+	clientRoute + "/access":   submits(contract.UpdateAppClient, "grant_types", "api_scopes"),
+	clientRoute + "/branding": submits(contract.UpdateAppClient, "title", "color", "welcome", "logo_url"),
 	clientRoute + "/secret": {
-		{
-			When: is("kind", "public"), Operation: "update-app-client", Command: "app-clients update {client}",
-			Fields: []Field{Fixed("confidential", false, "--confidential=false")},
-		},
-		{
-			Operation: "update-app-client", Command: "app-clients update {client}",
-			Fields: []Field{Fixed("confidential", true, "--confidential")},
-		},
+		carriesOut(contract.UpdateAppClient, Fixed("confidential", false, "--confidential=false"))[0].
+			when(is("kind", "public")),
+		carriesOut(contract.UpdateAppClient, Fixed("confidential", true, "--confidential"))[0],
 	},
-	clientRoute + "/freeze":       does("freeze-app-client", "app-clients freeze {client}"),
-	clientRoute + "/unfreeze":     does("unfreeze-app-client", "app-clients unfreeze {client}"),
-	clientRoute + "/signing-keys": does("rotate-app-client-key", "app-clients rotate-signing-key {client}"),
-	clientRoute + "/delete":       does("delete-app-client", "app-clients delete {client}"),
+	clientRoute + "/freeze":       submits(contract.FreezeAppClient),
+	clientRoute + "/unfreeze":     submits(contract.UnfreezeAppClient),
+	clientRoute + "/signing-keys": submits(contract.RotateAppClientKey),
+	clientRoute + "/delete":       submits(contract.DeleteAppClient),
 	clientRoute + "/preview":      nil, // it draws the sign-in page
 	clientRoute + "/test":         nil, // it signs a person in at a provider
 

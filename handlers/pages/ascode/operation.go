@@ -34,7 +34,7 @@ func carriesOut(op contract.Described, fields ...Field) []Call {
 
 func fieldsOf(op contract.Described, members ...string) []Field {
 	_, arguments := op.Describe().Words()
-	known := op.Members()
+	known, method := op.Members(), op.Describe().Method
 	fields := make([]Field, len(members))
 	for i, name := range members {
 		at := slices.IndexFunc(known, func(m contract.Member) bool {
@@ -47,8 +47,7 @@ func fieldsOf(op contract.Described, members ...string) []Field {
 		}
 		fields[i] = fieldOf(m, flag)
 		switch {
-		case op.Describe().Method == http.MethodPut,
-			m.Type != m.Elem() && m.Type != reflect.TypeFor[*time.Time](): // a time is of what is created
+		case method == http.MethodPut, method == http.MethodPatch && m.Type != m.Elem():
 			fields[i] = fields[i].Keep() // of what exists
 		case m.Required:
 			fields[i] = fields[i].Need()
@@ -70,6 +69,9 @@ func (c Call) note(text string) Call {
 
 // fieldOf is the field of a form for a member of a body.
 func fieldOf(m contract.Member, flag string) Field {
+	if m.Within != "" {
+		return Text(m.Name, m.Within+"."+m.Name, flag)
+	}
 	switch of := m.Elem(); {
 	case of == reflect.TypeFor[contract.Limits]():
 		return limitsField(m.Name, flag)

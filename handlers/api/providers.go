@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -14,185 +15,11 @@ import (
 )
 
 // ClientRef is the path parameter of an app client.
-type ClientRef struct {
-	Client string `path:"client" doc:"Id of the app client"`
-}
+type ClientRef = contract.AppClientPath
 
 // ProviderRef is the path parameter of a provider.
 type ProviderRef struct {
 	Provider string `path:"provider" doc:"Id of the provider"`
-}
-
-type brandingInput struct {
-	Title   *string `json:"title,omitempty" doc:"Name of the application on the login page; default: name"`
-	Welcome *string `json:"welcome,omitempty" doc:"Sentence below the title"`
-	LogoURL *string `json:"logo_url,omitempty" doc:"https URL of an image"`
-	Color   *string `json:"color,omitempty" doc:"Color as #rrggbb"`
-}
-
-type clientInput struct {
-	Name           *string        `json:"name,omitempty" doc:"Unique in the tenant, for example web"`
-	RedirectURIs   *[]string      `json:"redirect_uris,omitempty" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback; compared exactly, but for the port of 127.0.0.1 and [::1]"`
-	LogoutURIs     *[]string      `json:"logout_uris,omitempty" doc:"Allowed redirect URIs after signing out"`
-	Backchannel    *string        `json:"backchannel_logout_uri,omitempty" doc:"Address of your server that gets a logout token when a session ends (OpenID Connect Back-Channel Logout); empty: none"`
-	APIScopes      *[]string      `json:"api_scopes,omitempty" doc:"API scopes that it may ask for, declared by a project that serves the tenant; orders:* covers a family"`
-	GrantTypes     *[]string      `json:"grant_types,omitempty" doc:"authorization_code and refresh_token (default), client_credentials for calls of the application itself"`
-	Confidential   *bool          `json:"confidential,omitempty" doc:"true returns a new client secret once; false (default) is for clients that cannot keep a secret"`
-	PKCE           *string        `json:"pkce,omitempty" doc:"required (default), or when_sent for a confidential client whose library cannot send a code challenge"`
-	AccessSeconds  *int64         `json:"access_token_seconds,omitempty" doc:"Lifetime of access and ID tokens; default 600"`
-	RefreshSeconds *int64         `json:"refresh_token_seconds,omitempty" doc:"How long a login can be refreshed; default 2592000, 0 for never"`
-	Algorithm      *string        `json:"algorithm,omitempty" doc:"RS256 (default), ES256 or EdDSA"`
-	Branding       *brandingInput `json:"branding,omitempty"`
-}
-
-func (in clientInput) rule() login.ClientInput {
-	out := login.ClientInput{
-		Name:         in.Name,
-		RedirectURIs: in.RedirectURIs,
-		LogoutURIs:   in.LogoutURIs,
-		Backchannel:  in.Backchannel,
-		APIScopes:    in.APIScopes,
-		GrantTypes:   in.GrantTypes,
-		Confidential: in.Confidential,
-		PKCE:         in.PKCE,
-		Access:       seconds(in.AccessSeconds),
-		Refresh:      seconds(in.RefreshSeconds),
-		Algorithm:    in.Algorithm,
-	}
-	if b := in.Branding; b != nil {
-		out.Title, out.Welcome, out.LogoURL, out.Color = b.Title, b.Welcome, b.LogoURL, b.Color
-	}
-	return out
-}
-
-// seconds converts a number that may overflow time.Duration. Such a number stays out of
-// the range that is allowed; multiplied, it could wrap into it.
-func seconds(n *int64) *time.Duration {
-	if n == nil {
-		return nil
-	}
-	d := time.Duration(-1)
-	if *n >= 0 && *n <= int64(login.MaxRefresh/time.Second) {
-		d = time.Duration(*n) * time.Second
-	}
-	return &d
-}
-
-type clientOutput struct {
-	ID             string         `json:"id"`
-	Tenant         string         `json:"tenant" doc:"Id of the tenant"`
-	Name           string         `json:"name"`
-	Issuer         string         `json:"issuer" doc:"Issuer of this client; its discovery document is below it"`
-	AuthorizeURL   string         `json:"authorize_url"`
-	RedirectURIs   []string       `json:"redirect_uris"`
-	LogoutURIs     []string       `json:"logout_uris"`
-	Backchannel    string         `json:"backchannel_logout_uri"`
-	APIScopes      []string       `json:"api_scopes" doc:"API scopes that it may ask for"`
-	GrantTypes     []string       `json:"grant_types"`
-	Frozen         bool           `json:"frozen" doc:"It gets no tokens, and those that it has are refused"`
-	Confidential   bool           `json:"confidential"`
-	PKCE           string         `json:"pkce" doc:"required or when_sent"`
-	AccessSeconds  int64          `json:"access_token_seconds"`
-	RefreshSeconds int64          `json:"refresh_token_seconds"`
-	Algorithm      string         `json:"algorithm"`
-	Branding       brandingOutput `json:"branding"`
-	ETag           string         `json:"etag" doc:"Send as If-Match to update the app client"`
-	CreatedAt      time.Time      `json:"created_at"`
-	UpdatedAt      time.Time      `json:"updated_at"`
-	Secret         string         `json:"client_secret,omitempty" doc:"Returned only once"`
-
-	Warnings []warningOutput `json:"warnings,omitempty" doc:"In the answer to a change: what is allowed but may surprise"`
-}
-
-type brandingOutput struct {
-	Title   string `json:"title"`
-	Welcome string `json:"welcome"`
-	LogoURL string `json:"logo_url"`
-	Color   string `json:"color"`
-}
-
-func (h *Handler) showClient(c login.Client, secret secrets.Secret) clientOutput {
-	issuer := h.Login.Issuer(c.ID)
-	return clientOutput{
-		ID:             c.ID,
-		Tenant:         c.Tenant,
-		Name:           c.Name,
-		Issuer:         issuer,
-		AuthorizeURL:   issuer + "/authorize",
-		RedirectURIs:   c.RedirectURIs,
-		LogoutURIs:     c.LogoutURIs,
-		Backchannel:    c.Backchannel,
-		APIScopes:      append([]string{}, c.APIScopes...),
-		GrantTypes:     c.GrantTypes,
-		Frozen:         c.Frozen,
-		Confidential:   c.Confidential,
-		PKCE:           c.PKCE,
-		AccessSeconds:  int64(c.Access / time.Second),
-		RefreshSeconds: int64(c.Refresh / time.Second),
-		Algorithm:      c.Algorithm,
-		Branding:       brandingOutput(c.Branding),
-		ETag:           web.FormatETag(c.ETag),
-		CreatedAt:      c.CreatedAt.UTC(),
-		UpdatedAt:      c.UpdatedAt.UTC(),
-		Secret:         secret.Reveal(),
-	}
-}
-
-func (h *Handler) taggedClient(c login.Client, secret secrets.Secret) *tagged[clientOutput] {
-	return &tagged[clientOutput]{web.FormatETag(c.ETag), h.showClient(c, secret)}
-}
-
-func (h *Handler) listAppClients(ctx context.Context, in *struct {
-	Tenant string `path:"tenant" doc:"Id of the tenant"`
-	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Order; - begins at the end; default: name"`
-	Text string `query:"q" maxLength:"200" doc:"Part of the name or the title, ignoring case"`
-}) (*body[list[clientOutput]], error) {
-	found, err := h.Login.Clients(ctx, web.Principal(ctx), in.Tenant, in.sorted(in.Sort, in.Text))
-	return answerPage(found, err, func(c login.Client) clientOutput { return h.showClient(c, "") })
-}
-
-func (h *Handler) createAppClient(ctx context.Context, in *struct {
-	Tenant string `path:"tenant" doc:"Id of the tenant"`
-	Body   clientInput
-}) (*tagged[clientOutput], error) {
-	made, err := h.Login.CreateClient(ctx, web.Principal(ctx), in.Tenant, in.Body.rule())
-	if err != nil {
-		return nil, err
-	}
-	return h.warnedClient(made), nil
-}
-
-// warnedClient is the answer to a change of an app client.
-func (h *Handler) warnedClient(changed login.NewClient) *tagged[clientOutput] {
-	out := h.taggedClient(changed.Client, changed.Secret)
-	out.Body.Warnings = showWarnings(changed.Warnings)
-	return out
-}
-
-func (h *Handler) getAppClient(ctx context.Context, in *ClientRef) (*tagged[clientOutput], error) {
-	found, err := h.Login.Client(ctx, web.Principal(ctx), in.Client)
-	if err != nil {
-		return nil, err
-	}
-	return h.taggedClient(found, ""), nil
-}
-
-func (h *Handler) updateAppClient(ctx context.Context, in *struct {
-	ClientRef
-	IfMatch string `header:"If-Match"`
-	Body    clientInput
-}) (*tagged[clientOutput], error) {
-	etag := web.ParseIfMatch(in.IfMatch)
-	changed, err := h.Login.UpdateClient(ctx, web.Principal(ctx), in.Client, etag, in.Body.rule())
-	if err != nil {
-		return nil, err
-	}
-	return h.warnedClient(changed), nil
-}
-
-func (h *Handler) deleteAppClient(ctx context.Context, in *ClientRef) (*struct{}, error) {
-	return nil, h.Login.DeleteClient(ctx, web.Principal(ctx), in.Client)
 }
 
 // tokenTypeInput is an object, or a string that sets both of its members.
