@@ -35,7 +35,7 @@ func TestEveryEventIsDeliveredAndSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		unclaimed, _ := f.create(t)
-		if _, err := f.accounts.Claim(t.Context(), f.ana, unclaimed.Workspace.ClaimCode, f.ana.HomeTeam); err != nil {
+		if _, err := f.accounts.Claim(t.Context(), f.ana, contract.ClaimOf(unclaimed.Workspace.ClaimCode, f.ana.HomeTeam)); err != nil {
 			t.Fatal(err)
 		}
 		f.request(t, f.ana, f.project.Project.ID)

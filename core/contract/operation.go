@@ -56,6 +56,7 @@ type Described interface {
 // Operations returns all operations of the contract.
 func Operations() []Described {
 	return slices.Concat(
+		accountOperations,
 		apiScopeOperations,
 		corsOperations,
 		domainOperations,
@@ -67,6 +68,7 @@ func Operations() []Described {
 		openAPISettingsOperations,
 		productOperations,
 		ruleOperations,
+		teamOperations,
 		tenantOperations,
 		tokenOperations,
 		transformOperations,
