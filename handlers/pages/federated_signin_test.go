@@ -69,7 +69,8 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	invitation, err := ana.Accounts.Invite(t.Context(), owner, contract.NewInvitation{Role: "member"}.In(owner.HomeTeam))
+	open := contract.NewInvitation{Role: "member"}
+	invitation, err := ana.Accounts.Invite(t.Context(), owner, open.In(owner.HomeTeam))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,8 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 		Says("[role=alert]", "Verify it there")
 
 	// The operator's issuer need not state that an address is verified, as Entra does not.
-	bound, err := ana.Accounts.Invite(t.Context(), owner, contract.NewInvitation{Role: "member", Email: "unstated-kim@example.com"}.In(owner.HomeTeam))
+	hers := contract.NewInvitation{Role: "member", Email: "unstated-kim@example.com"}
+	bound, err := ana.Accounts.Invite(t.Context(), owner, hers.In(owner.HomeTeam))
 	if err != nil {
 		t.Fatal(err)
 	}

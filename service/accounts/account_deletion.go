@@ -93,9 +93,8 @@ func (s *Service) DeleteAccount(
 		return none, fmt.Errorf("accounts: delete %s: %w", p.Account, err)
 	}
 	if ascii.Lower(strings.TrimSpace(in.Body.Confirm)) != account.Email {
-		return none, fault.InvalidField("/confirm", "wrong_confirmation", "Type your e-mail address, %s, to delete the "+
-			"account.",
-			account.Email)
+		return none, fault.InvalidField("/confirm", "wrong_confirmation",
+			"Type your e-mail address, %s, to delete the account.", account.Email)
 	}
 	if err := s.provesItself(ctx, p, account, in.Body.Password.Reveal(), "delete the account"); err != nil {
 		return none, err

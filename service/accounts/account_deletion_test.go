@@ -19,7 +19,8 @@ func TestDeleteAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		bob := o.joins("bob", access.Owner)
-		if _, err := o.s.Invite(t.Context(), bob, contract.NewInvitation{Role: string(access.Viewer)}.In(o.team)); err != nil {
+		invitation := contract.NewInvitation{Role: string(access.Viewer)}.In(o.team)
+		if _, err := o.s.Invite(t.Context(), bob, invitation); err != nil {
 			t.Fatal(err)
 		}
 		own, err := o.s.CreateTeam(t.Context(), bob, contract.TeamCreation{Body: contract.NewTeam{Name: "Bob's own"}})

@@ -148,7 +148,8 @@ func TestWhoCannotClaimAndWhat(t *testing.T) {
 			{"an expired code", ana, expired.ClaimCode, "", fault.Gone},
 			{"another's team", ana, w.ClaimCode, "team_other", fault.NotFound},
 		} {
-			if _, err := s.Claim(t.Context(), tt.who, contract.ClaimOf(tt.code, tt.team)); err == nil || fault.KindOf(err) != tt.want {
+			_, err := s.Claim(t.Context(), tt.who, contract.ClaimOf(tt.code, tt.team))
+			if err == nil || fault.KindOf(err) != tt.want {
 				t.Errorf("%s: got %v", tt.name, err)
 			}
 		}

@@ -139,7 +139,8 @@ func TestInvite_AddressThatNothingProves(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		o.s.ProvesEmail = false
-		_, err := o.s.Invite(t.Context(), o.ana, contract.NewInvitation{Role: string(access.Member), Email: invited}.In(o.team))
+		invitation := contract.NewInvitation{Role: string(access.Member), Email: invited}
+		_, err := o.s.Invite(t.Context(), o.ana, invitation.In(o.team))
 		wants(t, "without a provider", err, "email_not_provable")
 	})
 }

@@ -92,7 +92,8 @@ func (o *office) setRole(account, ifMatch string, role access.Role) (contract.Te
 
 func (o *office) invite(role access.Role, email string) string {
 	o.t.Helper()
-	invitation, err := o.s.Invite(o.t.Context(), o.ana, contract.NewInvitation{Role: string(role), Email: email}.In(o.team))
+	in := contract.NewInvitation{Role: string(role), Email: email}
+	invitation, err := o.s.Invite(o.t.Context(), o.ana, in.In(o.team))
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -199,7 +200,8 @@ func TestWhomAnInvitationIsFor(t *testing.T) {
 		_, err = o.s.SignUp(t.Context(), mallory, accounts.Ticket{Invitation: code})
 		wants(t, "the right address with a password", err, "email_not_proven")
 
-		if _, err := o.s.Invite(t.Context(), o.ana, contract.NewInvitation{Role: string(access.Workspace)}.In(o.team)); fault.KindOf(err) != fault.Invalid {
+		workspace := contract.NewInvitation{Role: string(access.Workspace)}
+		if _, err := o.s.Invite(t.Context(), o.ana, workspace.In(o.team)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("the role of a workspace key: %v", err)
 		}
 	})

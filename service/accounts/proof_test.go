@@ -115,7 +115,8 @@ func TestProved(t *testing.T) {
 			return recover(q, q.mailed("/recover/"))
 		}, "new session"},
 		"a mailed invitation": {func(q *squat) error {
-			if _, err := q.s.Invite(q.t.Context(), q.ana, contract.NewInvitation{Role: string(access.Viewer), Email: typed}.In(q.team)); err != nil {
+			invitation := contract.NewInvitation{Role: string(access.Viewer), Email: typed}
+			if _, err := q.s.Invite(q.t.Context(), q.ana, invitation.In(q.team)); err != nil {
 				return err
 			}
 			if err := q.s.SendInvitation(q.t.Context(), q.box.queued[len(q.box.queued)-1]); err != nil {

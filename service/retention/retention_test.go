@@ -127,7 +127,8 @@ func TestNothingClaimedIsPurged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)
 		m := l.make("shop")
-		if _, err := l.accounts.Claim(t.Context(), l.account(), contract.ClaimOf(m.Workspace.ClaimCode, "")); err != nil {
+		claim := contract.ClaimOf(m.Workspace.ClaimCode, "")
+		if _, err := l.accounts.Claim(t.Context(), l.account(), claim); err != nil {
 			t.Fatal(err)
 		}
 		l.end(m)
@@ -325,7 +326,8 @@ func TestAMergedWorkspaceStays(t *testing.T) {
 		l := newLand(t, db)
 		ana := l.account()
 		merged, gone := l.make("merged"), l.make("gone")
-		if _, err := l.accounts.Claim(t.Context(), ana, contract.ClaimOf(merged.Workspace.ClaimCode, ana.HomeTeam)); err != nil {
+		claim := contract.ClaimOf(merged.Workspace.ClaimCode, ana.HomeTeam)
+		if _, err := l.accounts.Claim(t.Context(), ana, claim); err != nil {
 			t.Fatal(err)
 		}
 		l.end(merged)
