@@ -87,6 +87,7 @@ var accountGuards = map[string]guard{
 	"DELETE /api/v1/teams/:team":                  {action: access.TeamDelete, owner: 422, silent: true},
 	"POST /api/v1/teams/:team/leave":              {action: access.MemberLeave, owner: 204},
 	"GET /api/v1/teams/:team/members":             {action: access.MemberRead},
+	"GET /api/v1/teams/:team/members/:account":    {action: access.MemberRead},
 	"PATCH /api/v1/teams/:team/members/:account":  {action: access.MemberChange, body: `{"role":"viewer"}`},
 	"DELETE /api/v1/teams/:team/members/:account": {action: access.MemberChange, owner: 204},
 	"GET /api/v1/teams/:team/invitations":         {action: access.InvitationRead},
@@ -95,6 +96,7 @@ var accountGuards = map[string]guard{
 		body:   `{"role":"viewer"}`,
 		owner:  201,
 	},
+	"GET /api/v1/teams/:team/invitations/:invitation":    {action: access.InvitationRead},
 	"DELETE /api/v1/teams/:team/invitations/:invitation": {action: access.InvitationRevoke, owner: 204},
 	"POST /api/v1/invitations/accept": {
 		action:   access.InvitationAccept,

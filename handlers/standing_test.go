@@ -39,7 +39,8 @@ var readings = map[string]func(t *testing.T, o *controlplane.Fixture) reading{
 	"removed from the team": func(t *testing.T, o *controlplane.Fixture) reading {
 		caller, id := o.NewMember(t, access.Viewer)
 		return reading{o.NewObjects(t, "", "/:export"), caller, func(ctx context.Context) error {
-			return o.Server.Accounts.RemoveMember(ctx, o.Principal, o.Team, id)
+			_, err := o.Server.Accounts.RemoveMember(ctx, o.Principal, contract.MemberOf(o.Team, id))
+			return err
 		}}
 	},
 	"project moved to another team": func(t *testing.T, o *controlplane.Fixture) reading {
@@ -91,7 +92,7 @@ var readings = map[string]func(t *testing.T, o *controlplane.Fixture) reading{
 		has.Export = export.ID
 		caller := []string{"Authorization", "Bearer " + created.Workspace.Key}
 		return reading{has, caller, func(ctx context.Context) error {
-			_, err := o.Server.Accounts.Claim(ctx, o.Principal, created.Workspace.ClaimCode, "")
+			_, err := o.Server.Accounts.Claim(ctx, o.Principal, contract.ClaimOf(created.Workspace.ClaimCode, ""))
 			return err
 		}}
 	},

@@ -142,7 +142,7 @@ func (f *fixture) changes(
 			return err
 		},
 		"claim": func() error {
-			_, err := f.accounts.Claim(ctx, claimant, created.Workspace.ClaimCode, "")
+			_, err := f.accounts.Claim(ctx, claimant, contract.ClaimOf(created.Workspace.ClaimCode, ""))
 			return err
 		},
 	}

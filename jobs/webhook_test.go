@@ -35,7 +35,8 @@ func TestEveryEventIsDeliveredAndSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 		unclaimed, _ := f.create(t)
-		if _, err := f.accounts.Claim(t.Context(), f.ana, unclaimed.Workspace.ClaimCode, f.ana.HomeTeam); err != nil {
+		claim := contract.ClaimOf(unclaimed.Workspace.ClaimCode, f.ana.HomeTeam)
+		if _, err := f.accounts.Claim(t.Context(), f.ana, claim); err != nil {
 			t.Fatal(err)
 		}
 		f.request(t, f.ana, f.project.Project.ID)

@@ -155,7 +155,7 @@ func claimAll(ctx context.Context, t terminal, s session, person caller, list []
 // claimOne claims a code and then removes its workspace from the kept ones. A response
 // can get lost: a used code was ours if its project is visible to the login.
 func claimOne(ctx context.Context, t terminal, s session, person caller, w waiting, team string) error {
-	claimed, err := person.Claim(ctx, w.code, team)
+	claimed, err := client.Do(ctx, person.Client, contract.ClaimWorkspace, contract.ClaimOf(w.code, team))
 	switch {
 	case err == nil:
 		fmt.Fprintf(

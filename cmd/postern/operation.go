@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"postern/client"
@@ -121,9 +122,8 @@ func requestCommand[In any](
 	}
 	given := map[string]reflect.Value{}
 	var flags, required []string
-	isChange := false
+	isChange := op.Method == http.MethodPatch
 	for _, m := range members {
-		isChange = isChange || m.Place == contract.InHeader && m.Name == "If-Match" && op.Method == http.MethodPatch
 		if slices.Contains(arguments, m.Argument()) {
 			given[m.Argument()] = into.FieldByIndex(m.Index)
 		} else if m.Flag != "" {
@@ -140,8 +140,7 @@ func requestCommand[In any](
 			given[name].SetString(args[i])
 		}
 		if isChange && !slices.ContainsFunc(flags, func(f string) bool { return c.Flags().Changed(f[2:]) }) {
-			last := len(flags) - 1
-			return usageError{"nothing to change: give " + strings.Join(flags[:last], ", ") + " or " + flags[last]}
+			return usageError{"nothing to change: give " + english.WordSeries(flags, "or")}
 		}
 		for _, name := range required {
 			if flag := c.Flag(name); !flag.Changed {

@@ -8,184 +8,72 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newTeams(t terminal) *cobra.Command {
-	var options client.ListOptions
-	list := listing(
-		t,
-		asPerson,
-		"list",
-		"List your teams",
-		func(ctx context.Context, api *client.Client, _ []string) ([]client.Team, error) {
-			return collect(api.Teams(ctx, options))
-		},
-		[]string{"ID", "NAME", "ROLE"},
-		func(team client.Team) []string { return []string{team.ID, team.Name, team.Role} },
-	)
-	listFlags(list, &options, "name", "created", "name")
-	return family(
-		"teams",
-		"List, create, rename, leave and delete teams",
-		list,
-		one(
-			t,
-			asPerson,
-			"create",
-			"Create a team",
-			[]string{"NAME"},
-			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
-				return api.CreateTeam(ctx, args[0])
-			},
-			teamLine,
-		),
-		one(
-			t,
-			asPerson,
-			"rename",
-			"Rename a team",
-			[]string{"TEAM", "NAME"},
-			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
-				return api.RenameTeam(ctx, args[0], args[1])
-			},
-			teamLine,
-		),
-		none(
-			t,
-			asPerson,
-			"leave",
-			"Leave a team; its last owner cannot",
-			[]string{"TEAM"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.LeaveTeam(ctx, args[0])
-			},
-			"You have left %s.",
-		),
+	return family("teams", "List and change teams, and leave them",
+		listCommand(t, asPerson, contract.ListTeams, []string{"ID", "NAME", "ROLE"},
+			func(team contract.Team) []string { return []string{team.ID, team.Name, team.Role} }),
+		factsCommand(t, asPerson, contract.CreateTeam, teamFacts),
+		factsCommand(t, asPerson, contract.GetTeam, teamFacts),
+		factsCommand(t, asPerson, contract.UpdateTeam, teamFacts),
+		doneCommand(t, asPerson, contract.LeaveTeam, "You have left %s."),
 		newTeamsDelete(t),
 	)
 }
 
-func teamLine(team client.Team) [][2]string {
+func teamFacts(team contract.Team) [][2]string {
 	return [][2]string{{"Team", team.Name}, {"Id", team.ID}, {"Your role", team.Role}}
 }
 
 func newMembers(t terminal) *cobra.Command {
-	var options client.ListOptions
-	list := listing(
-		t,
-		asPerson,
-		"list",
-		"List the members of a team",
-		func(ctx context.Context, api *client.Client, args []string) ([]client.Member, error) {
-			return collect(api.Members(ctx, args[0], options))
-		},
-		[]string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
-		func(m client.Member) []string {
-			return []string{m.Account, m.Name, m.Email, m.Role, when(&m.JoinedAt)}
-		},
-		"TEAM",
-	)
-	listFlags(list, &options, "e-mail address or name", "joined", "name", "role")
-	return family(
-		"members",
-		"List and change the members of a team",
-		list,
-		one(
-			t,
-			asPerson,
-			"role",
-			"Change a member's role to owner, member or viewer",
-			[]string{"TEAM", "ACCOUNT", "ROLE"},
-			func(ctx context.Context, api *client.Client, args []string) (client.Member, error) {
-				return api.ChangeRole(ctx, args[0], args[1], args[2])
-			},
-			func(m client.Member) [][2]string {
-				return [][2]string{{"Member", m.Name + " <" + m.Email + ">"}, {"Role", m.Role}}
-			},
-		),
-		none(
-			t,
-			asPerson,
-			"remove",
-			"Take a member out of a team",
-			[]string{"TEAM", "ACCOUNT"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.RemoveMember(ctx, args[0], args[1])
-			},
-			"%s is no longer in the team.",
-		),
+	return family("members", "List and change the members of a team",
+		listCommand(t, asPerson, contract.ListTeamMembers, []string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
+			func(m contract.TeamMember) []string {
+				return []string{m.Account, m.Name, m.Email, m.Role, when(&m.JoinedAt)}
+			}),
+		factsCommand(t, asPerson, contract.GetTeamMember, memberFacts),
+		factsCommand(t, asPerson, contract.UpdateTeamMember, memberFacts),
+		doneCommand(t, asPerson, contract.RemoveTeamMember, "%s is no longer in the team."),
 	)
 }
 
+func memberFacts(m contract.TeamMember) [][2]string {
+	return [][2]string{{"Member", m.Name + " <" + m.Email + ">"}, {"Role", m.Role}}
+}
+
 func newInvitations(t terminal) *cobra.Command {
-	var email string
-	create := one(
-		t,
-		asPerson,
-		"create",
-		"Create an invitation for one person: mail its link, or show it once",
-		[]string{"TEAM", "ROLE"},
-		func(ctx context.Context, api *client.Client, args []string) (client.Invitation, error) {
-			return api.CreateInvitation(ctx, args[0], args[1], email)
-		},
-		func(i client.Invitation) [][2]string {
-			lines := [][2]string{
-				{"Link", i.URL},
-				{"", "Send it: it works once, and is not shown again."},
-			}
+	accept := factsCommand(t, asPerson, contract.AcceptInvitation, teamFacts)
+	join := accept.RunE
+	accept.Use, accept.Args = "accept LINK", exactly("LINK")
+	accept.RunE = func(c *cobra.Command, args []string) error {
+		return join(c, []string{args[0][strings.LastIndex(args[0], "/")+1:]})
+	}
+	return family("invitations", "List, create, revoke and accept invitations to teams",
+		listCommand(t, asPerson, contract.ListInvitations, []string{"ID", "ROLE", "FOR", "UNTIL"},
+			func(i contract.Invitation) []string {
+				return []string{i.ID, i.Role, i.Email, when(&i.ExpiresAt)}
+			}),
+		factsCommand(t, asPerson, contract.CreateInvitation, func(i contract.InvitationWithLink) [][2]string {
 			if i.ByMail {
-				lines = [][2]string{{"Link", "mailed to " + i.Email}}
+				return append([][2]string{{"Link", "mailed to " + i.Email}}, invitationFacts(i.Invitation)...)
 			}
-			return append(lines, [][2]string{{"Id", i.ID}, {"Role", i.Role}, {"Until", when(&i.ExpiresAt)}}...)
-		},
+			return append([][2]string{
+				{"Link", i.URL.Reveal()},
+				{"", "Send it: it works once, and is not shown again."},
+			}, invitationFacts(i.Invitation)...)
+		}),
+		factsCommand(t, asPerson, contract.GetInvitation, func(i contract.Invitation) [][2]string {
+			return append([][2]string{{"For", i.Email}}, invitationFacts(i)...)
+		}),
+		doneCommand(t, asPerson, contract.RevokeInvitation, "%s is revoked."),
+		accept,
 	)
-	create.Example = "  postern invitations create team_… viewer --email vic@example.com"
-	create.Flags().StringVar(&email, "email", "", "address that the link is mailed to; "+
-		"where the server sends no mail, the address that the account must have (default: any)")
-	var options client.ListOptions
-	list := listing(
-		t,
-		asPerson,
-		"list",
-		"List the open invitations of a team",
-		func(ctx context.Context, api *client.Client, args []string) ([]client.Invitation, error) {
-			return collect(api.Invitations(ctx, args[0], options))
-		},
-		[]string{"ID", "ROLE", "FOR", "UNTIL"},
-		func(i client.Invitation) []string {
-			return []string{i.ID, i.Role, i.Email, when(&i.ExpiresAt)}
-		},
-		"TEAM",
-	)
-	listFlags(list, &options, "e-mail address", "created", "email", "role", "expires")
-	return family(
-		"invitations",
-		"List, create, revoke and accept invitations to teams",
-		list,
-		create,
-		none(
-			t,
-			asPerson,
-			"revoke",
-			"Revoke an invitation: its link stops working",
-			[]string{"TEAM", "INVITATION"},
-			func(ctx context.Context, api *client.Client, args []string) error {
-				return api.RevokeInvitation(ctx, args[0], args[1])
-			},
-			"%s is revoked.",
-		),
-		one(
-			t,
-			asPerson,
-			"accept",
-			"Join a team by its invitation's link or code",
-			[]string{"LINK"},
-			func(ctx context.Context, api *client.Client, args []string) (client.Team, error) {
-				return api.AcceptInvitation(ctx, args[0][strings.LastIndex(args[0], "/")+1:])
-			},
-			teamLine,
-		),
-	)
+}
+
+func invitationFacts(i contract.Invitation) [][2]string {
+	return [][2]string{{"Id", i.ID}, {"Role", i.Role}, {"Until", when(&i.ExpiresAt)}}
 }
 
 // inName calls run with a client for a command's credential. run prints only after a successful

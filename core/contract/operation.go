@@ -57,6 +57,7 @@ type Described interface {
 // Operations returns all operations of the contract.
 func Operations() []Described {
 	return slices.Concat(
+		accountOperations,
 		apiScopeOperations,
 		appClientOperations,
 		corsOperations,
@@ -69,6 +70,7 @@ func Operations() []Described {
 		openAPISettingsOperations,
 		productOperations,
 		ruleOperations,
+		teamOperations,
 		tenantOperations,
 		tokenOperations,
 		transformOperations,

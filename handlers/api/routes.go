@@ -37,42 +37,33 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 
 // accountRoutes adds teams, sessions and credentials of accounts.
 func (h *Handler) accountRoutes(api huma.API) {
-	const team = "/api/v1/teams/{team}"
-	route(h, api, "claim", "POST", "/api/v1/claim", 200, "Claim a workspace", h.claimWorkspace)
+	serve(h, api, contract.ClaimWorkspace, h.Accounts.Claim)
 
-	route(h, api, "list-teams", "GET", "/api/v1/teams", 200, "List teams", h.listTeams)
-	route(h, api, "create-team", "POST", "/api/v1/teams", 201, "Create a team", h.createTeam)
-	route(h, api, "get-team", "GET", team, 200, "Get a team", h.getTeam)
-	route(h, api, "rename-team", "PATCH", team, 200, "Rename a team", h.renameTeam)
-	route(h, api, "get-team-deletion", "GET", team+"/deletion", 200,
-		"Show what deleting a team takes along", h.getTeamDeletion)
-	route(h, api, "delete-team", "DELETE", team, 204, "Delete a team for good", h.deleteTeam)
-	route(h, api, "leave-team", "POST", team+"/leave", 204, "Leave a team", h.leaveTeam)
+	serveList(h, api, contract.ListTeams, h.Accounts.Teams)
+	serve(h, api, contract.CreateTeam, h.Accounts.CreateTeam)
+	serve(h, api, contract.GetTeam, h.Accounts.Team)
+	serve(h, api, contract.UpdateTeam, h.Accounts.UpdateTeam)
+	serve(h, api, contract.GetTeamDeletion, h.Accounts.TeamDeletion)
+	serve(h, api, contract.DeleteTeam, h.Accounts.DeleteTeam)
+	serve(h, api, contract.LeaveTeam, h.Accounts.Leave)
 
-	route(h, api, "list-members", "GET", team+"/members", 200, "List a team's members", h.listMembers)
-	route(h, api, "change-role", "PATCH", team+"/members/{account}", 200, "Change a member's role", h.changeRole)
-	route(h, api, "remove-member", "DELETE", team+"/members/{account}", 204,
-		"Remove a member", h.removeMember)
+	serveList(h, api, contract.ListTeamMembers, h.Accounts.Members)
+	serve(h, api, contract.GetTeamMember, h.Accounts.Member)
+	serve(h, api, contract.UpdateTeamMember, h.Accounts.UpdateMember)
+	serve(h, api, contract.RemoveTeamMember, h.Accounts.RemoveMember)
 
-	route(h, api, "list-invitations", "GET", team+"/invitations", 200, "List open invitations", h.listInvitations)
-	route(h, api, "create-invitation", "POST", team+"/invitations", 201,
-		"Create an invitation", h.createInvitation)
-	route(h, api, "revoke-invitation", "DELETE", team+"/invitations/{invitation}", 204,
-		"Revoke an invitation", h.revokeInvitation)
-	route(h, api, "accept-invitation", "POST", "/api/v1/invitations/accept", 200,
-		"Accept an invitation", h.acceptInvitation)
+	serveList(h, api, contract.ListInvitations, h.Accounts.Invitations)
+	serve(h, api, contract.CreateInvitation, h.invite)
+	serve(h, api, contract.GetInvitation, h.Accounts.Invitation)
+	serve(h, api, contract.RevokeInvitation, h.Accounts.RevokeInvitation)
+	serve(h, api, contract.AcceptInvitation, h.Accounts.Accept)
 
-	route(h, api, "list-sessions", "GET", "/api/v1/sessions", 200,
-		"List sessions", h.listSessions)
-	route(h, api, "end-session", "DELETE", "/api/v1/sessions/{session}", 204, "End a session", h.endSession)
-	route(h, api, "end-other-sessions", "POST", "/api/v1/sessions/end-others", 200,
-		"End all other sessions", h.endOtherSessions)
-	route(h, api, "update-account", "PATCH", "/api/v1/account", 200, "Change the account's name or e-mail address",
-		h.updateAccount)
-	route(h, api, "get-account-deletion", "GET", "/api/v1/account/deletion", 200,
-		"Show what deleting the account takes along", h.getAccountDeletion)
-	route(h, api, "delete-account", "POST", "/api/v1/account/delete", 204,
-		"Delete the account for good", h.deleteAccount)
+	serveList(h, api, contract.ListSessions, h.Accounts.Sessions)
+	serve(h, api, contract.EndSession, h.Accounts.EndSession)
+	serve(h, api, contract.EndOtherSessions, h.Accounts.EndOtherSessions)
+	serve(h, api, contract.UpdateAccount, h.Accounts.UpdateProfile)
+	serve(h, api, contract.GetAccountDeletion, h.Accounts.AccountDeletion)
+	serve(h, api, contract.DeleteAccount, h.Accounts.DeleteAccount)
 	serve(h, api, contract.GetWhoami, h.whoami)
 
 	serveList(h, api, contract.ListTokens, h.Tokens.List)

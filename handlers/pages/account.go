@@ -5,8 +5,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/accounts"
 	"postern/views/account"
@@ -69,21 +69,22 @@ func (h *Handler) showSessions(v *visit) (web.Answer, error) {
 			{by: "last_seen", text: "Last seen", desc: true},
 		},
 	}
-	found, err := h.Accounts.Sessions(v.ctx(), v.who, list.read(v).sort())
+	list.read(v)
+	found, err := h.Accounts.Sessions(v.ctx(), v.who, contract.SessionList{Sort: list.sorting()})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := account.Sessions{
 		Page: v.shell("Where you are signed in", "/account/sessions"),
-		List: listView(list, models.List[accounts.Session]{Items: found, Total: int64(len(found))}),
+		List: listView(list, found),
 	}
-	for _, session := range found {
+	for _, session := range found.Items {
 		m.Sessions = append(m.Sessions, account.Session{
 			ID:      session.ID,
 			Name:    web.BrowserName(session.UserAgent),
 			Current: session.Current,
 			Detail: "From " + session.RemoteAddr + " since " + day(session.CreatedAt) +
-				", last seen " + humanize.Time(session.SeenAt),
+				", last seen " + humanize.Time(session.LastSeenAt),
 			EndAction: "/account/sessions/" + url.PathEscape(session.ID) + "/end",
 		})
 	}
@@ -94,7 +95,8 @@ func (h *Handler) endSession(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askEndSession(v)
 	}
-	if err := h.Accounts.EndSession(v.ctx(), v.who, v.param("session")); err != nil {
+	in := contract.SessionPath{Session: v.param("session")}
+	if _, err := h.Accounts.EndSession(v.ctx(), v.who, in); err != nil {
 		return web.Answer{}, err
 	}
 	return v.done("ended", "/account/sessions")
@@ -104,7 +106,7 @@ func (h *Handler) endOtherSessions(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askEndOtherSessions(v)
 	}
-	if _, err := h.Accounts.EndOtherSessions(v.ctx(), v.who); err != nil {
+	if _, err := h.Accounts.EndOtherSessions(v.ctx(), v.who, contract.None{}); err != nil {
 		return web.Answer{}, err
 	}
 	return v.done("ended", "/account/sessions")

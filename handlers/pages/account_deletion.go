@@ -3,9 +3,9 @@ package pages
 import (
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/service/accounts"
 	"postern/views/account"
 )
 
@@ -16,7 +16,7 @@ func (h *Handler) showDeleteAccount(v *visit) (web.Answer, error) {
 
 // accountDeletion is the page that asks before the account is deleted.
 func (h *Handler) accountDeletion(v *visit) (account.Deletion, error) {
-	d, err := h.Accounts.AccountDeletion(v.ctx(), v.who)
+	d, err := h.Accounts.AccountDeletion(v.ctx(), v.who, contract.None{})
 	return account.Deletion{
 		Page:     v.shell("Delete your account", "/account/delete"),
 		Teams:    d.Teams,
@@ -26,7 +26,7 @@ func (h *Handler) accountDeletion(v *visit) (account.Deletion, error) {
 }
 
 // obstacleOf says what keeps the account from being deleted, "" for nothing.
-func obstacleOf(d accounts.AccountDeletion) string {
+func obstacleOf(d contract.AccountDeletion) string {
 	switch {
 	case len(d.OnlyOwner) > 0:
 		return "You are the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". Make another member an owner, or " +
@@ -40,7 +40,8 @@ func obstacleOf(d accounts.AccountDeletion) string {
 }
 
 func (h *Handler) deleteAccount(v *visit) (web.Answer, error) {
-	err := h.Accounts.DeleteAccount(v.ctx(), v.who, v.posted("confirm"), v.posted("password"))
+	in := contract.AccountProof{Confirm: v.posted("confirm"), Password: contract.Secret(v.posted("password"))}
+	_, err := h.Accounts.DeleteAccount(v.ctx(), v.who, contract.AccountRemoval{Body: in})
 	if err == nil {
 		if err := h.Web.Sessions().End(v.c.Writer, v.c.Request); err != nil {
 			return web.Answer{}, err
@@ -61,7 +62,7 @@ func (h *Handler) deleteAccount(v *visit) (web.Answer, error) {
 		m.Error = problem.Detail
 		return web.Answer{Status: problem.Status, Page: account.DeletionPage(m)}, nil
 	}
-	m.Typed, m.PasswordError = wrong.value("/confirm", v.posted("confirm")), wrong.take("/password")
+	m.Typed, m.PasswordError = wrong.value("/confirm", in.Confirm), wrong.take("/password")
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: account.DeletionPage(m)}, nil
 }

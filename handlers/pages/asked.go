@@ -8,9 +8,7 @@ import (
 
 	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
-	"postern/service/accounts"
 	"postern/service/directory"
 	"postern/views/ui"
 )
@@ -27,31 +25,31 @@ func (v *visit) ask(m ui.Asked) (web.Answer, error) {
 
 // askRemoveMember asks before a member of a team is removed.
 func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
-	team, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	team, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
 	if err == nil {
 		err = access.Check(v.who, team.ID, access.MemberChange)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	members, err := models.AllPages(func(page models.Page) (models.List[accounts.Member], error) {
-		return h.Accounts.Members(v.ctx(), v.who, team.ID, page)
+	who, err := h.Accounts.Member(v.ctx(), v.who, memberIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	all, err := h.Accounts.Members(v.ctx(), v.who, contract.TeamMemberList{
+		TeamPath: team.Path(), Page: contract.Page{Count: true},
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	i := slices.IndexFunc(members, func(m accounts.Member) bool { return m.Account == v.param("account") })
-	if i < 0 {
-		return web.Answer{}, access.NotFound()
-	}
-	who, path := members[i], teamPath(team.ID)
+	path := teamPath(team.ID)
 	title := "Remove " + who.Name + " from " + team.Name
 	return v.ask(ui.Asked{
 		Page:  v.shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{
 			{Label: "E-mail", Value: who.Email},
-			{Label: "Role", Value: string(who.Role)},
+			{Label: "Role", Value: who.Role},
 			{Label: "Joined", Value: day(who.JoinedAt)},
 		},
 		Confirm: ui.Confirmation{
@@ -61,7 +59,7 @@ func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
 			Impact: []string{
 				"They lose access to the projects of the team at once, with their access tokens too, and the " +
 					"invitations that they made are revoked.",
-				english.Plural(len(members)-1, "member stays", "members stay") + ".",
+				english.Plural(int(all.Total)-1, "member stays", "members stay") + ".",
 			},
 			Undo: "They can be invited again.",
 		},
@@ -71,25 +69,19 @@ func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
 
 // askRevokeInvitation asks before an invitation is revoked.
 func (h *Handler) askRevokeInvitation(v *visit) (web.Answer, error) {
-	team, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	team, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
 	if err == nil {
 		err = access.Check(v.who, team.ID, access.InvitationRevoke)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	open, err := models.AllPages(func(page models.Page) (models.List[accounts.Invitation], error) {
-		return h.Accounts.Invitations(v.ctx(), v.who, team.ID, page)
-	})
+	one, err := h.Accounts.Invitation(v.ctx(), v.who, invitationIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	i := slices.IndexFunc(open, func(one accounts.Invitation) bool { return one.ID == v.param("invitation") })
-	if i < 0 {
-		return web.Answer{}, access.NotFound()
-	}
-	one, path := open[i], teamPath(team.ID)
-	facts := []ui.Fact{{Label: "Role", Value: string(one.Role)}, {Label: "Works until", Value: moment(one.ExpiresAt)}}
+	path := teamPath(team.ID)
+	facts := []ui.Fact{{Label: "Role", Value: one.Role}, {Label: "Works until", Value: moment(one.ExpiresAt)}}
 	if one.Email != "" {
 		facts = append([]ui.Fact{{Label: "For", Value: one.Email}}, facts...)
 	}

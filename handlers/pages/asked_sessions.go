@@ -10,7 +10,6 @@ import (
 
 	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
@@ -19,15 +18,15 @@ import (
 
 // askEndSession asks before the account is signed out of one browser.
 func (h *Handler) askEndSession(v *visit) (web.Answer, error) {
-	found, err := h.Accounts.Sessions(v.ctx(), v.who, models.Sort{})
+	found, err := h.Accounts.Sessions(v.ctx(), v.who, contract.SessionList{})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	i := slices.IndexFunc(found, func(s accounts.Session) bool { return s.ID == v.param("session") })
+	i := slices.IndexFunc(found.Items, func(s contract.Session) bool { return s.ID == v.param("session") })
 	if i < 0 {
 		return web.Answer{}, access.NotFound()
 	}
-	one := found[i]
+	one := found.Items[i]
 	title := "Sign out of " + web.BrowserName(one.UserAgent)
 	return v.ask(ui.Asked{
 		Page:  v.shell(title, "/account/sessions"),
@@ -35,7 +34,7 @@ func (h *Handler) askEndSession(v *visit) (web.Answer, error) {
 		Facts: []ui.Fact{
 			{Label: "From", Value: cmp.Or(one.RemoteAddr, "unknown")},
 			{Label: "Signed in", Value: moment(one.CreatedAt)},
-			{Label: "Last seen", Value: humanize.Time(one.SeenAt)},
+			{Label: "Last seen", Value: humanize.Time(one.LastSeenAt)},
 		},
 		Confirm: ui.Confirmation{
 			Title:    "Sign out",
@@ -49,18 +48,18 @@ func (h *Handler) askEndSession(v *visit) (web.Answer, error) {
 
 // askEndOtherSessions asks before the account is signed out everywhere else.
 func (h *Handler) askEndOtherSessions(v *visit) (web.Answer, error) {
-	found, err := h.Accounts.Sessions(v.ctx(), v.who, models.Sort{By: "last_seen", Desc: true})
+	all, err := h.Accounts.Sessions(v.ctx(), v.who, contract.SessionList{Sort: "-last_seen"})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found = slices.DeleteFunc(found, func(s accounts.Session) bool { return s.Current })
+	found := slices.DeleteFunc(all.Items, func(s contract.Session) bool { return s.Current })
 	facts := []ui.Fact{{Label: "Elsewhere", Value: countText(int64(len(found)), "session")}}
 	if len(found) > 0 {
 		last := found[0]
 		facts = append(facts, ui.Fact{
 			Label: "Used last",
 			Value: web.BrowserName(last.UserAgent) + " from " + cmp.Or(last.RemoteAddr, "an unknown address") + ", " +
-				humanize.Time(last.SeenAt),
+				humanize.Time(last.LastSeenAt),
 		})
 	}
 	const title = "Sign out everywhere else"

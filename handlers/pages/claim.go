@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/accounts"
@@ -67,7 +68,7 @@ func (h *Handler) claim(v *visit) (web.Answer, error) {
 	if team == newTeam {
 		team = ""
 	}
-	claimed, err := h.Accounts.Claim(v.ctx(), v.who, v.param("code"), team)
+	claimed, err := h.Accounts.Claim(v.ctx(), v.who, contract.ClaimOf(v.param("code"), team))
 	if err != nil {
 		return h.unclaimable(v, err)
 	}

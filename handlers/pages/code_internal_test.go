@@ -46,7 +46,7 @@ func BenchmarkPage_code(b *testing.B) {
 			Name:         fmt.Sprintf("Member %d", i),
 			Email:        fmt.Sprintf("member-%d@example.com", i),
 			Role:         "Member",
-			Roles:        roleOptions(access.Member),
+			Roles:        roleOptions(string(access.Member)),
 			Revision:     `"1"`,
 			RoleAction:   path + "/role",
 			RemoveAction: path + "/remove",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/handlers"
 	"postern/models"
 	"postern/platform/config"
@@ -68,7 +69,8 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	invitation, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "")
+	open := contract.NewInvitation{Role: "member"}
+	invitation, err := ana.Accounts.Invite(t.Context(), owner, open.In(owner.HomeTeam))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +80,13 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 	// A known address alone signs no one in, and a new account needs an invitation.
 	a.Get(a.away("/signin/oidc", "ana")).Shows(409, "Sign in").Says("[role=alert]", "Linked sign-ins")
 	a.Get(a.away("/signin/oidc", "bob")).Shows(403, "Sign in").Says("[role=alert]", "invitation")
-	a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code)).
+	a.Get(a.away("/signin/oidc", "unverified-eve", "next", "/invite/"+invitation.Code.Reveal())).
 		Shows(403, "Sign in").
 		Says("[role=alert]", "Verify it there")
 
 	// The operator's issuer need not state that an address is verified, as Entra does not.
-	bound, err := ana.Accounts.Invite(t.Context(), owner, owner.HomeTeam, "member", "unstated-kim@example.com")
+	hers := contract.NewInvitation{Role: "member", Email: "unstated-kim@example.com"}
+	bound, err := ana.Accounts.Invite(t.Context(), owner, hers.In(owner.HomeTeam))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +95,14 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 		"unstated-mallory": "This invitation is for",
 		"unverified-kim":   "Verify it",
 	} {
-		a.Get(a.away("/signin/oidc", name, "next", "/invite/"+bound.Code)).Shows(403, "Sign in").
+		a.Get(a.away("/signin/oidc", name, "next", "/invite/"+bound.Code.Reveal())).Shows(403, "Sign in").
 			Says("[role=alert]", want)
 	}
-	a.Get(a.away("/signin/oidc", "unstated-kim", "next", "/invite/"+bound.Code)).LeadsTo("/projects")
+	a.Get(a.away("/signin/oidc", "unstated-kim", "next", "/invite/"+bound.Code.Reveal())).LeadsTo("/projects")
 	a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
 	a.Post("/signout").LeadsTo("/signin")
 
-	back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code)
+	back := a.away("/signin/oidc", "bob", "next", "/invite/"+invitation.Code.Reveal())
 	a.Get(back).LeadsTo("/projects")
 	a.Get("/teams").Shows(200, "Teams").Says("main ul", "Member")
 	a.Post("/signout").LeadsTo("/signin")

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -15,13 +16,13 @@ func (h *Handler) moveSection(v *visit, p rules.Project) (*projects.Move, error)
 	if !v.mayChange(p, access.ProjectMove) {
 		return nil, nil
 	}
-	teams, err := h.Accounts.Teams(v.ctx(), v.who, models.Page{Limit: models.MaxLimit})
+	teams, err := h.Accounts.Teams(v.ctx(), v.who, contract.OwnTeamList{Page: contract.Page{Limit: models.MaxLimit}})
 	if err != nil {
 		return nil, err
 	}
 	m := &projects.Move{Action: projectPath(p.Name) + "/move"}
 	for _, team := range teams.Items {
-		if team.ID != p.Team && access.Can(team.Role, access.ProjectMove) {
+		if team.ID != p.Team && v.who.May(team.ID, access.ProjectMove) {
 			m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name})
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/service/accounts"
 	"postern/views/account"
 	"postern/views/ui"
 )
@@ -26,21 +26,18 @@ func (h *Handler) profileForm(v *visit) (account.Profile, error) {
 		Page:        v.shell("Your account", "/account"),
 		Name:        ui.Value{Text: now.Name},
 		Email:       ui.Value{Text: now.Email},
-		Unconfirmed: now.Unconfirmed,
+		Unconfirmed: now.UnconfirmedEmail,
 		Mails:       h.Accounts.SendsMail(),
 		Has:         ways.Password,
 	}, err
 }
 
 func (h *Handler) saveProfile(v *visit) (web.Answer, error) {
-	name, email := v.posted("name"), v.posted("email")
-	now, err := h.Accounts.UpdateProfile(v.ctx(), v.who, accounts.ProfileChange{
-		Name:     &name,
-		Email:    &email,
-		Password: v.posted("password"),
-	})
-	if err == nil && now.Unconfirmed != "" {
-		return v.done("email_mailed", "/account", now.Unconfirmed)
+	in := contract.AccountChange{Password: contract.Secret(v.posted("password"))}
+	v.fill(&in, "name", "email")
+	now, err := h.Accounts.UpdateProfile(v.ctx(), v.who, contract.AccountUpdate{Body: in})
+	if err == nil && now.UnconfirmedEmail != "" {
+		return v.done("email_mailed", "/account", now.UnconfirmedEmail)
 	}
 	if err == nil {
 		return v.done("settings", "/account", now.Name)
@@ -53,14 +50,14 @@ func (h *Handler) saveProfile(v *visit) (web.Answer, error) {
 	if failed != nil {
 		return web.Answer{}, failed
 	}
-	m.Name.Text, m.Email.Text = name, email
+	m.Name.Text, m.Email.Text = *in.Name, *in.Email
 	if !ok {
 		problem := web.ProblemOf(err, "")
 		web.SetRetryAfter(v.c.Writer.Header(), err)
 		m.Error = problem.Detail
 		return web.Answer{Status: problem.Status, Page: account.ProfilePage(m)}, nil
 	}
-	m.Name, m.Email = wrong.value("/name", name), wrong.value("/email", email)
+	m.Name, m.Email = wrong.value("/name", *in.Name), wrong.value("/email", *in.Email)
 	m.PasswordError = wrong.take("/password")
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: account.ProfilePage(m)}, nil

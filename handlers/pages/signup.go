@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -94,7 +95,7 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 		return m, nil
 	}
 	invitation, err := h.Accounts.PreviewInvitation(v.ctx(), ticket.Invitation)
-	m.Intro = "You join " + invitation.TeamName + " as " + string(invitation.Role) + "."
+	m.Intro = "You join " + invitation.TeamName + " as " + invitation.Role + "."
 	if invitation.Email != "" && !invitation.ByMail {
 		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms " +
 			"this address."
@@ -184,8 +185,8 @@ func (h *Handler) invited(v *visit) (signin.Invited, error) {
 	m := signin.Invited{
 		Page:      v.shell("Invitation", path),
 		Team:      found.TeamName,
-		Role:      string(found.Role),
-		RoleText:  roleTexts[found.Role],
+		Role:      found.Role,
+		RoleText:  roleTexts[access.Role(found.Role)],
 		Action:    path,
 		SignInURL: withNext("/signin", path),
 	}
@@ -206,7 +207,7 @@ func (h *Handler) refusedInvite(v *visit, err error) (web.Answer, error) {
 }
 
 func (h *Handler) acceptInvite(v *visit) (web.Answer, error) {
-	team, err := h.Accounts.Accept(v.ctx(), v.who, v.param("code"))
+	team, err := h.Accounts.Accept(v.ctx(), v.who, contract.AcceptanceOf(v.param("code")))
 	if err == nil {
 		v.rememberTeam(team.ID)
 		if err := h.rotateSession(v); err != nil {

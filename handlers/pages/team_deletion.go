@@ -5,6 +5,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/views/team"
@@ -13,29 +14,29 @@ import (
 
 // offerDeletion adds the form that deletes a team to its page, for owners, or says what is
 // in its way.
-func (h *Handler) offerDeletion(v *visit, id string, m *team.Team) error {
-	if !v.who.May(id, access.TeamDelete) {
+func (h *Handler) offerDeletion(v *visit, t contract.Team, m *team.Team) error {
+	if !v.who.May(t.ID, access.TeamDelete) {
 		return nil
 	}
-	d, err := h.Accounts.TeamDeletion(v.ctx(), v.who, id)
+	d, err := h.Accounts.TeamDeletion(v.ctx(), v.who, t.Path())
 	if err != nil {
 		return err
 	}
 	if len(d.Projects) > 0 {
 		m.Kept = "A team with projects cannot be deleted. Move them to another team, or delete them for good, first: " +
 			strings.Join(d.Projects, ", ") + "."
-		if d.More > 0 {
-			m.Kept = strings.TrimSuffix(m.Kept, ".") + " and " + humanize.Comma(d.More) + " more."
+		if d.MoreProjects > 0 {
+			m.Kept = strings.TrimSuffix(m.Kept, ".") + " and " + humanize.Comma(d.MoreProjects) + " more."
 		}
 		return nil
 	}
 	m.Erase = &ui.Confirmation{
 		ID:     "erase-confirm",
-		Action: teamPath(id) + "/delete",
+		Action: teamPath(t.ID) + "/delete",
 		Verb:   "Delete",
 		Kind:   "team",
-		Name:   d.Team.Name,
-		Type:   d.Team.Name,
+		Name:   t.Name,
+		Type:   t.Name,
 		Facts: []ui.Fact{
 			countFact("Members", d.Members),
 			countFact("Invitations", d.Invitations),
@@ -54,7 +55,7 @@ func (h *Handler) offerDeletion(v *visit, id string, m *team.Team) error {
 
 func (h *Handler) deleteTeam(v *visit) (web.Answer, error) {
 	typed := v.posted("typed_name")
-	err := h.Accounts.DeleteTeam(v.ctx(), v.who, v.param("team"), typed)
+	_, err := h.Accounts.DeleteTeam(v.ctx(), v.who, contract.TeamRemoval{TeamPath: teamIn(v), Confirm: typed})
 	if err == nil {
 		return v.done("team_gone", "/teams", typed)
 	}

@@ -3,42 +3,54 @@ package pages
 import (
 	"net/http"
 	"net/url"
-	"slices"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/accounts"
 	"postern/views/team"
 	"postern/views/ui"
 )
 
 func teamPath(id string) string { return "/teams/" + url.PathEscape(id) }
 
+// teamIn is the team in the address.
+func teamIn(v *visit) contract.TeamPath { return contract.TeamPath{Team: v.param("team")} }
+
+// memberIn is the member of a team in the address.
+func memberIn(v *visit) contract.TeamMemberPath {
+	return contract.MemberOf(v.param("team"), v.param("account"))
+}
+
+// invitationIn is the invitation to a team in the address.
+func invitationIn(v *visit) contract.InvitationPath {
+	return contract.InvitationOf(v.param("team"), v.param("invitation"))
+}
+
 func teamsCrumb() ui.Crumb { return ui.Crumb{Text: "Teams", URL: "/teams"} }
 
-func roleBadge(role access.Role) ui.Badge {
-	if role == access.Owner {
+func roleBadge(role string) ui.Badge {
+	if role == string(access.Owner) {
 		return ui.Badge{Tone: ui.Accent, Text: "Owner"}
 	}
 	return ui.Badge{Text: roleTitle(role)}
 }
 
-func roleTitle(role access.Role) string {
+func roleTitle(role string) string {
 	titles := map[access.Role]string{
 		access.Owner:     "Owner",
 		access.Member:    "Member",
 		access.Viewer:    "Viewer",
 		access.Workspace: "Workspace key",
 	}
-	return titles[role]
+	return titles[access.Role(role)]
 }
 
-func roleOptions(chosen access.Role) []ui.Option {
+func roleOptions(chosen string) []ui.Option {
 	var options []ui.Option
-	for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
-		options = append(options, ui.Option{Value: string(role), Title: roleTitle(role), Chosen: role == chosen})
+	for _, one := range []access.Role{access.Owner, access.Member, access.Viewer} {
+		role := string(one)
+		options = append(options, ui.Option{Value: role, Title: roleTitle(role), Chosen: role == chosen})
 	}
 	return options
 }
@@ -64,7 +76,9 @@ func (h *Handler) showTeams(v *visit) (web.Answer, error) {
 func (h *Handler) teamList(v *visit) (team.List, error) {
 	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
 	list := groupingList("/teams", "team").read(v)
-	found, err := h.Accounts.Teams(v.ctx(), v.who, list.page())
+	found, err := h.Accounts.Teams(v.ctx(), v.who, contract.OwnTeamList{
+		Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return m, err
 	}
@@ -76,8 +90,9 @@ func (h *Handler) teamList(v *visit) (team.List, error) {
 }
 
 func (h *Handler) createTeam(v *visit) (web.Answer, error) {
-	name := v.posted("name")
-	made, err := h.Accounts.CreateTeam(v.ctx(), v.who, name)
+	var in contract.NewTeam
+	v.fill(&in, "name")
+	made, err := h.Accounts.CreateTeam(v.ctx(), v.who, contract.TeamCreation{Body: in})
 	if err == nil {
 		v.rememberTeam(made.ID)
 		return v.done("team", teamPath(made.ID), made.Name)
@@ -87,7 +102,7 @@ func (h *Handler) createTeam(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m, err := h.teamList(v)
-	m.Name = wrong.value("/name", name)
+	m.Name = wrong.value("/name", in.Name)
 	m.Error = wrong.rest()
 	return web.Answer{Status: wrong.status, Page: team.ListPage(m)}, err
 }
@@ -106,7 +121,7 @@ func teamSettingsPath(id string) string { return teamPath(id) + "/settings" }
 
 // teamSettings is the page of a team's settings, with what the visitor may change.
 func (h *Handler) teamSettings(v *visit) (team.Team, error) {
-	found, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	found, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
 	if err != nil {
 		return team.Team{}, err
 	}
@@ -128,14 +143,14 @@ func (h *Handler) teamSettings(v *visit) (team.Team, error) {
 			Undo: "An owner would have to invite you again.",
 		},
 	}
-	if access.Can(found.Role, access.TeamUpdate) {
+	if v.who.May(found.ID, access.TeamUpdate) {
 		m.Rename = &team.Rename{
 			Action:   teamPath(found.ID) + "/rename",
 			Revision: found.ETag,
 			Name:     ui.Value{Text: found.Name},
 		}
 	}
-	return m, h.offerDeletion(v, found.ID, &m)
+	return m, h.offerDeletion(v, found, &m)
 }
 
 // refusedTeamSettings shows the page of a team's settings with what mark adds to it.
@@ -156,7 +171,7 @@ func (h *Handler) refusedTeamSettings(
 
 // teamPage is the page of a team, with what the visitor may see and change.
 func (h *Handler) teamPage(v *visit) (team.Team, error) {
-	found, err := h.Accounts.Team(v.ctx(), v.who, v.param("team"))
+	found, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
 	if err != nil {
 		return team.Team{}, err
 	}
@@ -169,7 +184,10 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 			{by: "joined", text: "Joined"}, {by: "name", text: "Name"}, {by: "role", text: "Role"},
 		},
 	}
-	members, err := h.Accounts.Members(v.ctx(), v.who, found.ID, list.read(v).page())
+	list.read(v)
+	members, err := h.Accounts.Members(v.ctx(), v.who, contract.TeamMemberList{
+		TeamPath: found.Path(), Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	})
 	if err != nil {
 		return team.Team{}, err
 	}
@@ -179,17 +197,17 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 		Role: roleBadge(found.Role),
 		List: listView(list, members),
 	}
-	mayChange := access.Can(found.Role, access.MemberChange)
+	mayChange := v.who.May(found.ID, access.MemberChange)
 	for _, member := range members.Items {
 		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
 	}
-	if access.Can(found.Role, access.InvitationRead) {
-		m.Invitations, err = h.invitationSection(v, path, found.ID)
+	if v.who.May(found.ID, access.InvitationRead) {
+		m.Invitations, err = h.invitationSection(v, path, found.Path())
 	}
 	return m, err
 }
 
-func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.Member {
+func (v *visit) memberRow(path string, m contract.TeamMember, mayChange bool) team.Member {
 	row := team.Member{
 		ID:       m.Account,
 		Name:     m.Name,
@@ -208,7 +226,7 @@ func (v *visit) memberRow(path string, m accounts.Member, mayChange bool) team.M
 	return row
 }
 
-func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitations, error) {
+func (h *Handler) invitationSection(v *visit, path string, at contract.TeamPath) (*team.Invitations, error) {
 	list := &listing{
 		path:    path,
 		prefix:  "invitations_",
@@ -220,11 +238,14 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 			{by: "expires", text: "End"},
 		},
 	}
-	found, err := h.Accounts.Invitations(v.ctx(), v.who, id, list.read(v).page())
+	list.read(v)
+	found, err := h.Accounts.Invitations(v.ctx(), v.who, contract.InvitationList{
+		TeamPath: at, Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	})
 	m := team.Invitations{
 		List:        listView(list, found),
 		Action:      path + "/invitations",
-		Roles:       roleOptions(access.Member),
+		Roles:       roleOptions(string(access.Member)),
 		ProvesEmail: h.Accounts.ProvesEmail,
 		Mails:       h.Accounts.SendsMail(),
 	}
@@ -232,12 +253,12 @@ func (h *Handler) invitationSection(v *visit, path, id string) (*team.Invitation
 		row := team.Invitation{
 			ID:           i.ID,
 			For:          i.Email,
-			Role:         string(i.Role),
+			Role:         i.Role,
 			Ends:         day(i.ExpiresAt),
 			RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke",
 		}
 		if row.For == "" {
-			row.For = "Link of " + i.CreatedAt.UTC().Format("2 January 15:04")
+			row.For = "Link of " + i.CreatedAt.Format("2 January 15:04")
 		}
 		switch {
 		case i.MailedAt != nil:
@@ -274,24 +295,24 @@ func teamErrors(err error) (m *formErrors, ok bool) {
 }
 
 func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
-	name := v.posted("name")
-	renamed, err := h.Accounts.RenameTeam(v.ctx(), v.who, v.param("team"), v.posted("revision"), name)
+	in := contract.TeamUpdate{TeamPath: teamIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "name")
+	renamed, err := h.Accounts.UpdateTeam(v.ctx(), v.who, in)
 	if err == nil {
 		return v.done("settings", teamSettingsPath(renamed.ID), renamed.Name)
 	}
 	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
-		m.Rename.Name = wrong.value("/name", name)
+		m.Rename.Name = wrong.value("/name", *in.Body.Name)
 		m.Rename.Error = wrong.rest()
 	})
 }
 
 func (h *Handler) saveRole(v *visit) (web.Answer, error) {
-	role := access.Role(v.posted("role"))
-	changed, err := h.Accounts.ChangeRole(
-		v.ctx(), v.who, v.param("team"), v.param("account"), v.posted("revision"), role,
-	)
+	in := contract.TeamMemberUpdate{TeamMemberPath: memberIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "role")
+	changed, err := h.Accounts.UpdateMember(v.ctx(), v.who, in)
 	if err == nil {
-		return v.done("role", teamPath(v.param("team")), changed.Name, string(changed.Role))
+		return v.done("role", teamPath(in.Team), changed.Name, changed.Role)
 	}
 	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Error = wrong.rest() })
 }
@@ -300,7 +321,7 @@ func (h *Handler) removeMember(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askRemoveMember(v)
 	}
-	err := h.Accounts.RemoveMember(v.ctx(), v.who, v.param("team"), v.param("account"))
+	_, err := h.Accounts.RemoveMember(v.ctx(), v.who, memberIn(v))
 	if err == nil {
 		return v.done("removed", teamPath(v.param("team")))
 	}
@@ -313,7 +334,7 @@ func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to leave the team.")
 	}
 	if err == nil {
-		err = h.Accounts.Leave(v.ctx(), v.who, v.param("team"))
+		_, err = h.Accounts.Leave(v.ctx(), v.who, teamIn(v))
 	}
 	if err != nil {
 		return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) { v.mark(&m.Leave, wrong) })
@@ -322,41 +343,38 @@ func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) createInvitation(v *visit) (web.Answer, error) {
-	role, email := access.Role(v.posted("role")), v.posted("email")
-	made, err := h.Accounts.Invite(v.ctx(), v.who, v.param("team"), role, email)
+	in := contract.InvitationCreation{TeamPath: teamIn(v)}
+	v.fill(&in.Body, "role", "email")
+	made, err := h.Accounts.Invite(v.ctx(), v.who, in)
 	if err != nil {
 		return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
-			m.Invitations.Roles = roleOptions(role)
-			m.Invitations.Email = wrong.value("/email", email)
+			m.Invitations.Roles = roleOptions(in.Body.Role)
+			m.Invitations.Email = wrong.value("/email", in.Body.Email)
 			m.Invitations.Error = wrong.rest()
 		})
 	}
 	if made.ByMail {
-		return v.done("mailed", teamPath(v.param("team")), made.Email)
+		return v.done("mailed", teamPath(made.Team), made.Email)
 	}
-	return h.disclose(v, invitationPath(v.param("team"), made.ID), disclosed{Secret: h.Web.InviteURL(made.Code)})
+	return h.disclose(v, invitationPath(made.Path()), disclosed{Secret: h.Web.InviteURL(made.Code.Reveal())})
 }
 
-func invitationPath(team, id string) string {
-	return teamPath(team) + "/invitations/" + url.PathEscape(id)
+func invitationPath(at contract.InvitationPath) string {
+	return teamPath(at.Team) + "/invitations/" + url.PathEscape(at.Invitation)
 }
 
 // showInvitationLink shows the team's page, the first time with the link of a new
 // invitation.
 func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
-	teamID, id := v.param("team"), v.param("invitation")
-	open, err := h.Accounts.Invitations(v.ctx(), v.who, teamID, models.Page{Limit: models.MaxLimit})
+	open, err := h.Accounts.Invitation(v.ctx(), v.who, invitationIn(v))
 	if err != nil {
 		return web.Answer{}, err
-	}
-	if !slices.ContainsFunc(open.Items, func(i accounts.Invitation) bool { return i.ID == id }) {
-		return web.Answer{}, web.NotFound()
 	}
 	m, err := h.teamPage(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, invitationPath(teamID, id))
+	found, err := h.disclosed(v, invitationPath(open.Path()))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -371,7 +389,7 @@ func (h *Handler) revokeInvitation(v *visit) (web.Answer, error) {
 	if !v.asked() {
 		return h.askRevokeInvitation(v)
 	}
-	if err := h.Accounts.RevokeInvitation(v.ctx(), v.who, v.param("team"), v.param("invitation")); err != nil {
+	if _, err := h.Accounts.RevokeInvitation(v.ctx(), v.who, invitationIn(v)); err != nil {
 		return web.Answer{}, err
 	}
 	return v.done("uninvited", teamPath(v.param("team")))

@@ -7,10 +7,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/accounts"
 	"postern/views/ui"
 )
 
@@ -68,7 +68,7 @@ func (v *visit) authenticate() (signedIn bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	teams, err := s.Accounts.Teams(r.Context(), p, models.Page{Limit: models.MaxLimit})
+	teams, err := s.Accounts.Teams(r.Context(), p, contract.OwnTeamList{Page: contract.Page{Limit: models.MaxLimit}})
 	if err != nil {
 		return false, err
 	}
@@ -81,13 +81,13 @@ func (v *visit) authenticate() (signedIn bool, err error) {
 	return true, nil
 }
 
-func showAccount(profile accounts.Profile, teams []accounts.Team, chosen string) *ui.Account {
+func showAccount(profile contract.AccountProfile, teams []contract.Team, chosen string) *ui.Account {
 	out := &ui.Account{Name: profile.Name, Email: profile.Email}
 	for _, t := range teams {
 		out.Teams = append(out.Teams, ui.Option{
 			Value:  t.ID,
 			Title:  t.Name,
-			Note:   string(t.Role),
+			Note:   t.Role,
 			Chosen: t.ID == chosen,
 		})
 		if t.ID == chosen {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
@@ -17,35 +18,30 @@ import (
 // freshFor is how long after a sign-in an account without a password can be deleted.
 const freshFor = 5 * time.Minute
 
-// AccountDeletion is what deleting the caller's account takes along, and what is in its way.
-type AccountDeletion struct {
-	Email        string
-	Teams        []string // names of those that the account leaves
-	OnlyOwner    []string // names of those that would have no owner left
-	LastOperator bool     // of the installation
-	Password     bool     // the password proves whose account it is, a fresh sign-in otherwise
-	Fresh        bool     // the sign-in of this session is fresh
-}
-
-// AccountDeletion returns what deleting the caller's account takes along.
-func (s *Service) AccountDeletion(ctx context.Context, p access.Principal) (AccountDeletion, error) {
+// AccountDeletion returns what deleting the caller's account ends, and what is in its way.
+func (s *Service) AccountDeletion(
+	ctx context.Context, p access.Principal, _ contract.None,
+) (contract.AccountDeletion, error) {
+	var none contract.AccountDeletion
 	if err := access.CheckSelf(p, access.AccountDelete); err != nil {
-		return AccountDeletion{}, err
+		return none, err
 	}
 	tx := s.DB.Read(ctx)
 	account, err := tx.AccountByID(p.Account)
 	if err != nil {
-		return AccountDeletion{}, fmt.Errorf("accounts: deletion of %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: deletion of %s: %w", p.Account, err)
 	}
 	out, err := accountDeletionOf(tx, p, account)
 	if err != nil {
-		return AccountDeletion{}, fmt.Errorf("accounts: deletion of %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: deletion of %s: %w", p.Account, err)
 	}
 	return out, nil
 }
 
-func accountDeletionOf(tx *models.Tx, p access.Principal, account models.Account) (AccountDeletion, error) {
-	out := AccountDeletion{Email: account.Email, Password: account.PasswordHash != ""}
+func accountDeletionOf(
+	tx *models.Tx, p access.Principal, account models.Account,
+) (contract.AccountDeletion, error) {
+	out := contract.AccountDeletion{Email: account.Email, Password: account.PasswordHash != ""}
 	memberships, err := tx.MembershipsOf(account.ID)
 	if err != nil {
 		return out, err
@@ -85,30 +81,32 @@ func accountDeletionOf(tx *models.Tx, p access.Principal, account models.Account
 // before say. confirm is its e-mail address. An account with a password gives it; another one
 // needs a session that began within freshFor. It is refused as Conflict with the code
 // only_owner or last_operator.
-func (s *Service) DeleteAccount(ctx context.Context, p access.Principal, confirm, password string) error {
+func (s *Service) DeleteAccount(
+	ctx context.Context, p access.Principal, in contract.AccountRemoval,
+) (contract.None, error) {
+	var none contract.None
 	if err := access.CheckSelf(p, access.AccountDelete); err != nil {
-		return err
+		return none, err
 	}
 	account, err := s.DB.Read(ctx).AccountByID(p.Account)
 	if err != nil {
-		return fmt.Errorf("accounts: delete %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: delete %s: %w", p.Account, err)
 	}
-	if ascii.Lower(strings.TrimSpace(confirm)) != account.Email {
-		return fault.InvalidField("/confirm", "wrong_confirmation", "Type your e-mail address, %s, to delete the "+
-			"account.",
-			account.Email)
+	if ascii.Lower(strings.TrimSpace(in.Body.Confirm)) != account.Email {
+		return none, fault.InvalidField("/confirm", "wrong_confirmation",
+			"Type your e-mail address, %s, to delete the account.", account.Email)
 	}
-	if err := s.provesItself(ctx, p, account, password, "delete the account"); err != nil {
-		return err
+	if err := s.provesItself(ctx, p, account, in.Body.Password.Reveal(), "delete the account"); err != nil {
+		return none, err
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return s.eraseAccount(tx, p, account) })
 	if errors.Is(err, models.ErrNotFound) {
-		return access.NotFound() // deleted by a request at the same time
+		return none, access.NotFound() // deleted by a request at the same time
 	}
 	if err != nil {
-		return fmt.Errorf("accounts: delete %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: delete %s: %w", p.Account, err)
 	}
-	return nil
+	return none, nil
 }
 
 // Prove checks that the caller is the account's person and not only in their browser: by the
@@ -176,7 +174,7 @@ func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models
 	if err != nil {
 		return err
 	}
-	if err := takes.refusal(); err != nil {
+	if err := deletionRefusal(takes); err != nil {
 		return err
 	}
 	for _, one := range memberships {
@@ -196,7 +194,7 @@ func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models
 	return err
 }
 
-func (d AccountDeletion) refusal() error {
+func deletionRefusal(d contract.AccountDeletion) error {
 	if len(d.OnlyOwner) > 0 {
 		return fault.New(fault.Conflict, "only_owner", "You are the only owner of %s. Make another member an owner, "+
 			"or "+

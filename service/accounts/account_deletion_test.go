@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,15 +19,16 @@ func TestDeleteAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		bob := o.joins("bob", access.Owner)
-		if _, err := o.s.Invite(t.Context(), bob, o.team, access.Viewer, ""); err != nil {
+		invitation := contract.NewInvitation{Role: string(access.Viewer)}.In(o.team)
+		if _, err := o.s.Invite(t.Context(), bob, invitation); err != nil {
 			t.Fatal(err)
 		}
-		own, err := o.s.CreateTeam(t.Context(), bob, "Bob's own")
+		own, err := o.s.CreateTeam(t.Context(), bob, contract.TeamCreation{Body: contract.NewTeam{Name: "Bob's own"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bob = o.again("bob")
-		erase := func(confirm, word string) error { return o.s.DeleteAccount(t.Context(), bob, confirm, word) }
+		erase := func(confirm, word string) error { return o.deleteAccount(bob, confirm, word) }
 		for what, tt := range map[string]struct{ confirm, password, code string }{
 			"another address":  {"ana@example.com", password, "wrong_confirmation"},
 			"another password": {"bob@example.com", "four other words", "wrong_password"},
@@ -37,11 +39,11 @@ func TestDeleteAccount(t *testing.T) {
 				t.Errorf("%s: %v, want %s", what, err, tt.code)
 			}
 		}
-		d, err := o.s.AccountDeletion(t.Context(), bob)
+		d, err := o.s.AccountDeletion(t.Context(), bob, contract.None{})
 		if err != nil || len(d.Teams) != 1 || len(d.OnlyOwner) != 1 || d.OnlyOwner[0] != "Bob's own" || !d.Password {
 			t.Errorf("goes along: %+v, %v", d, err)
 		}
-		if err := o.s.DeleteTeam(t.Context(), bob, own.ID, "Bob's own"); err != nil {
+		if err := o.deleteTeam(bob, own.ID, "Bob's own"); err != nil {
 			t.Fatal(err)
 		}
 		if err := erase("bob@example.com", password); err != nil {
@@ -96,7 +98,7 @@ func TestDeleteAccount_last(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		bob := o.joins("bob", access.Owner)
-		err := o.s.DeleteAccount(t.Context(), o.ana, "ana@example.com", password)
+		err := o.deleteAccount(o.ana, "ana@example.com", password)
 		if fault.CodeOf(err) != "last_operator" {
 			t.Errorf("the only operator: %v", err)
 		}
@@ -111,7 +113,7 @@ func TestDeleteAccount_last(t *testing.T) {
 			email string
 		}{{o.ana, "ana@example.com"}, {bob, "bob@example.com"}} {
 			wait.Go(func() {
-				if err := o.s.DeleteAccount(t.Context(), one.who, one.email, password); err == nil {
+				if err := o.deleteAccount(one.who, one.email, password); err == nil {
 					mu.Lock()
 					gone++
 					mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,14 +19,7 @@ type Claimable struct {
 	Projects  []string // names
 	Keys      int64    // active API keys
 	ExpiresAt time.Time
-	Teams     []Team // the account's own, into which it may be merged
-}
-
-// Claimed is the result of a claim.
-type Claimed struct {
-	Team     Team
-	Projects []string // names
-	Renamed  []string // products and tenants with a taken name, such as: product store → store-2
+	Teams     []contract.Membership // into which it may be merged
 }
 
 // PreviewClaim returns what a code would claim. Its errors are those of Claim.
@@ -51,9 +45,9 @@ func (s *Service) PreviewClaim(ctx context.Context, p access.Principal, code str
 		if err != nil {
 			return Claimable{}, fmt.Errorf("accounts: preview a claim: %w", err)
 		}
-		out.Teams = append(out.Teams, Team{ID: team.ID, Name: team.Name})
+		out.Teams = append(out.Teams, contract.Membership{ID: id, Name: team.Name, Role: string(p.Roles[id])})
 	}
-	slices.SortFunc(out.Teams, func(a, b Team) int { return compareTeams(a, b, p.HomeTeam) })
+	slices.SortFunc(out.Teams, func(a, b contract.Membership) int { return compareTeams(a, b, p.HomeTeam) })
 	return out, nil
 }
 
@@ -73,7 +67,7 @@ func activeKeys(tx *models.Tx, projects []models.Project) (sum int64, err error)
 }
 
 // compareTeams orders the home team first and the others by creation.
-func compareTeams(a, b Team, home string) int {
+func compareTeams(a, b contract.Membership, home string) int {
 	switch {
 	case a.ID == home:
 		return -1
@@ -84,27 +78,27 @@ func compareTeams(a, b Team, home string) int {
 }
 
 // Claim moves an unclaimed workspace to a signed-in account: into one of its teams, or,
-// with an empty intoTeam, as a new team. Addresses, keys and exports stay the same; the
+// where none is named, as a new team. Addresses, keys and exports stay the same; the
 // workspace key stops working. Of several claims at a time one wins. Errors: NotFound for
 // a wrong code, Conflict already_claimed, Gone claim_expired, Forbidden for a caller
 // without an account.
-func (s *Service) Claim(ctx context.Context, p access.Principal, code, intoTeam string) (Claimed, error) {
-	var out Claimed
+func (s *Service) Claim(ctx context.Context, p access.Principal, in contract.Claim) (contract.Claimed, error) {
+	var out contract.Claimed
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		workspace, err := claimable(tx, p, code)
+		workspace, err := claimable(tx, p, in.Body.Code.Reveal())
 		if err != nil {
 			return err
 		}
-		if intoTeam != "" {
-			if err := access.Check(p, intoTeam, access.ProjectCreate); err != nil {
+		if in.Body.Team != "" {
+			if err := access.Check(p, in.Body.Team, access.ProjectCreate); err != nil {
 				return err
 			}
 		}
-		out, err = s.claim(ctx, tx, p, workspace, intoTeam)
+		out, err = s.claim(ctx, tx, p, workspace, in.Body.Team)
 		return err
 	})
 	if err != nil {
-		return Claimed{}, fmt.Errorf("accounts: claim: %w", err)
+		return contract.Claimed{}, fmt.Errorf("accounts: claim: %w", err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -145,25 +139,26 @@ var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace ha
 
 func (s *Service) claim(
 	ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string,
-) (Claimed, error) {
+) (contract.Claimed, error) {
+	var none contract.Claimed
 	now := models.Now()
 	account, err := tx.AccountByID(p.Account)
 	if err != nil {
-		return Claimed{}, err
+		return none, err
 	}
 	won, err := tx.ClaimTeam(workspace.ID, account.Name, now)
 	if err != nil {
-		return Claimed{}, err
+		return none, err
 	}
 	if !won {
-		return Claimed{}, errClaimed
+		return none, errClaimed
 	}
 	projects, err := tx.ProjectsOfTeam(workspace.ID)
 	if err != nil {
-		return Claimed{}, err
+		return none, err
 	}
 	var renamed []string
-	team := Team{ID: workspace.ID, Name: account.Name}
+	team := contract.ClaimedTeam{ID: workspace.ID, Name: account.Name}
 	if intoTeam == "" {
 		err = tx.Insert(&models.Membership{
 			TeamID:    workspace.ID,
@@ -175,10 +170,10 @@ func (s *Service) claim(
 		team, renamed, err = merge(tx, workspace.ID, intoTeam, now)
 	}
 	if err != nil {
-		return Claimed{}, err
+		return none, err
 	}
 	if err := tx.DeleteTokensOfTeam(KindWorkspace, workspace.ID); err != nil {
-		return Claimed{}, err
+		return none, err
 	}
 	entry := access.Entry{
 		Action: access.WorkspaceClaim,
@@ -190,7 +185,7 @@ func (s *Service) claim(
 		entry.Detail["renamed"] = strings.Join(renamed, ", ")
 	}
 	if err := access.Record(tx, p, entry); err != nil {
-		return Claimed{}, err
+		return none, err
 	}
 	for _, project := range projects {
 		if s.Events == nil {
@@ -200,15 +195,15 @@ func (s *Service) claim(
 			"project":      project.ID,
 			"project_name": project.Name,
 		}); err != nil {
-			return Claimed{}, err
+			return none, err
 		}
 	}
 	for _, project := range projects {
 		if err := tx.AddRevision(project.ID, "", now); err != nil {
-			return Claimed{}, err
+			return none, err
 		}
 	}
-	return Claimed{Team: team, Projects: namesOf(projects), Renamed: renamed}, nil
+	return contract.Claimed{Team: team, Projects: namesOf(projects), Renamed: renamed}, nil
 }
 
 func namesOf(projects []models.Project) []string {

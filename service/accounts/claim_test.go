@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -68,7 +69,7 @@ func TestAClaimMovesTheWorkspaceAndEndsItsKey(t *testing.T) {
 				if err != nil || len(seen.Projects) != 1 || len(seen.Teams) != 1 {
 					t.Fatalf("looked at %+v, %v", seen, err)
 				}
-				claimed, err := s.Claim(t.Context(), ana, w.ClaimCode, into)
+				claimed, err := s.Claim(t.Context(), ana, contract.ClaimOf(w.ClaimCode, into))
 				if err != nil || claimed.Projects[0] != "shop" || (claimed.Team.ID == ana.HomeTeam) != merge {
 					t.Fatalf("claimed %+v, %v", claimed, err)
 				}
@@ -100,7 +101,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 100 {
 			wg.Go(func() {
-				switch _, err := s.Claim(t.Context(), ana, w.ClaimCode, ""); {
+				switch _, err := s.Claim(t.Context(), ana, contract.ClaimOf(w.ClaimCode, "")); {
 				case err == nil:
 					winners.Add(1)
 				case fault.CodeOf(err) == "already_claimed":
@@ -147,11 +148,12 @@ func TestWhoCannotClaimAndWhat(t *testing.T) {
 			{"an expired code", ana, expired.ClaimCode, "", fault.Gone},
 			{"another's team", ana, w.ClaimCode, "team_other", fault.NotFound},
 		} {
-			if _, err := s.Claim(t.Context(), tt.who, tt.code, tt.team); err == nil || fault.KindOf(err) != tt.want {
+			_, err := s.Claim(t.Context(), tt.who, contract.ClaimOf(tt.code, tt.team))
+			if err == nil || fault.KindOf(err) != tt.want {
 				t.Errorf("%s: got %v", tt.name, err)
 			}
 		}
-		if _, err := s.Claim(t.Context(), ana, w.ClaimCode, ""); err != nil {
+		if _, err := s.Claim(t.Context(), ana, contract.ClaimOf(w.ClaimCode, "")); err != nil {
 			t.Errorf("after all that: %v", err)
 		}
 	})

@@ -7,39 +7,30 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Invitation is a link by which a person joins a team.
-type Invitation struct {
-	ID        string
-	Team      string
-	TeamName  string
-	Role      access.Role
-	Email     string // of the invited person; "" if anyone with the link may use it
-	Code      string // the end of the link, shown only once
-	CreatedBy string // account
-	CreatedAt time.Time
-	ExpiresAt time.Time
-
-	ByMail   bool       // the link is mailed to Email, and not shown
-	MailedAt *time.Time // nil: not yet
+// Invited is an open invitation, as the person with its link sees it.
+type Invited struct {
+	contract.Invitation
+	TeamName string
 }
 
-func viewInvitation(row models.Invitation) Invitation {
-	return Invitation{
+func viewInvitation(row models.Invitation) contract.Invitation {
+	return contract.Invitation{
 		ID:        row.ID,
 		Team:      row.TeamID,
-		Role:      access.Role(row.Role),
+		Role:      row.Role,
 		Email:     row.Email,
 		CreatedBy: row.CreatedBy,
-		CreatedAt: row.CreatedAt,
-		ExpiresAt: row.ExpiresAt,
+		CreatedAt: row.CreatedAt.UTC(),
+		ExpiresAt: row.ExpiresAt.UTC(),
 		ByMail:    row.ByMail,
-		MailedAt:  row.MailedAt,
+		MailedAt:  contract.UTC(row.MailedAt),
 	}
 }
 
@@ -47,40 +38,37 @@ func viewInvitation(row models.Invitation) Invitation {
 const maxInvitations = models.MaxLimit
 
 // Invite creates a link by which one person can join a team within a week. With an e-mail
-// address it is mailed there, which proves the address of who opens it. Where no mail is sent, it is
+// address it is mailed there, which proves the address of who opens it. Where no mail is sent, its code is
 // returned, and a provider must vouch for the address of the account; see vouches.
 func (s *Service) Invite(
-	ctx context.Context,
-	p access.Principal,
-	team string,
-	role access.Role,
-	email string,
-) (Invitation, error) {
-	if err := access.Check(p, team, access.InvitationCreate); err != nil {
-		return Invitation{}, err
+	ctx context.Context, p access.Principal, in contract.InvitationCreation,
+) (contract.InvitationWithLink, error) {
+	var none contract.InvitationWithLink
+	if err := access.Check(p, in.Team, access.InvitationCreate); err != nil {
+		return none, err
 	}
-	if err := checkRole(role); err != nil {
-		return Invitation{}, err
+	if err := checkRole(access.Role(in.Body.Role)); err != nil {
+		return none, err
 	}
-	email = ascii.Lower(strings.TrimSpace(email))
+	email := ascii.Lower(strings.TrimSpace(in.Body.Email))
 	if email != "" && !validEmail(email) {
-		return Invitation{}, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
+		return none, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
 			"out for a link that anyone can use.")
 	}
 	byMail := email != "" && s.SendsMail()
 	if byMail && !s.throttle.counts().Take(models.Now(), Bound{"invite\x00" + p.Account, maxInvitationMails}) {
-		return Invitation{}, tooMany("mail an invitation")
+		return none, tooMany("mail an invitation")
 	}
 	if email != "" && !byMail && !s.ProvesEmail {
-		return Invitation{}, fault.InvalidField("/email", "email_not_provable",
+		return none, fault.InvalidField("/email", "email_not_provable",
 			"This address cannot be verified: that takes a mail server or a sign-in provider, and this installation "+
 				"has neither. Leave it out for a link that anyone can use.")
 	}
 	code, now := newSecret(), models.Now()
 	row := models.Invitation{
 		ID:        models.NewID("inv"),
-		TeamID:    team,
-		Role:      string(role),
+		TeamID:    in.Team,
+		Role:      in.Body.Role,
 		Email:     email,
 		CodeHash:  hash(code),
 		CreatedBy: p.Account,
@@ -88,12 +76,12 @@ func (s *Service) Invite(
 		ExpiresAt: now.Add(InvitationTTL),
 		ByMail:    byMail,
 	}
-	out := viewInvitation(row)
+	out := contract.InvitationWithLink{Invitation: viewInvitation(row)}
 	if !byMail {
-		out.Code = code
+		out.Code = contract.Secret(code)
 	}
-	err := s.withLockedTeam(ctx, p, team, access.InvitationCreate, func(tx *models.Tx, holder models.Team) error {
-		open, err := tx.OpenInvitations(team, models.Page{Limit: maxInvitations}, now)
+	err := s.withLockedTeam(ctx, p, in.Team, access.InvitationCreate, func(tx *models.Tx, _ models.Team) error {
+		open, err := tx.OpenInvitations(in.Team, models.Page{Limit: maxInvitations}, now)
 		if err != nil {
 			return err
 		}
@@ -103,7 +91,6 @@ func (s *Service) Invite(
 				"This team has %d open invitations. Revoke one to create another.", maxInvitations,
 			)
 		}
-		out.TeamName = holder.Name
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
@@ -115,7 +102,7 @@ func (s *Service) Invite(
 		return access.Record(tx, p, access.Entry{
 			Action: access.InvitationCreate,
 			Object: row.ID,
-			Team:   team,
+			Team:   in.Team,
 			After:  row,
 		})
 	})
@@ -125,37 +112,72 @@ func (s *Service) Invite(
 // Invitations returns a team's invitations that can still be accepted, oldest
 // first.
 func (s *Service) Invitations(
-	ctx context.Context, p access.Principal, team string, page models.Page,
-) (models.List[Invitation], error) {
-	if err := access.Check(p, team, access.InvitationRead); err != nil {
-		return models.List[Invitation]{}, err
+	ctx context.Context, p access.Principal, in contract.InvitationList,
+) (models.List[contract.Invitation], error) {
+	var none models.List[contract.Invitation]
+	if err := access.Check(p, in.Team, access.InvitationRead); err != nil {
+		return none, err
 	}
-	rows, err := s.DB.Read(ctx).OpenInvitations(team, page, models.Now())
+	rows, err := s.DB.Read(ctx).OpenInvitations(in.Team, models.PageOf(in.Page, in.Sort, in.Text), models.Now())
 	if err != nil {
-		return models.List[Invitation]{}, fmt.Errorf("accounts: invitations of %s: %w", team, err)
+		return none, fmt.Errorf("accounts: invitations of %s: %w", in.Team, err)
 	}
 	return models.MapList(rows, viewInvitation), nil
 }
 
+// Invitation returns an invitation that can still be accepted. Another one, and one of another team, is NotFound.
+func (s *Service) Invitation(
+	ctx context.Context, p access.Principal, in contract.InvitationPath,
+) (contract.Invitation, error) {
+	if err := access.Check(p, in.Team, access.InvitationRead); err != nil {
+		return contract.Invitation{}, err
+	}
+	row, err := invitationOf(s.DB.Read(ctx), in)
+	if err == nil && isOver(row) {
+		err = access.NotFound()
+	}
+	if err != nil {
+		return contract.Invitation{}, fmt.Errorf("accounts: invitation %s: %w", in.Invitation, err)
+	}
+	return viewInvitation(row), nil
+}
+
+func invitationOf(tx *models.Tx, in contract.InvitationPath) (models.Invitation, error) {
+	row, err := tx.InvitationByID(in.Invitation)
+	if errors.Is(err, models.ErrNotFound) || (err == nil && row.TeamID != in.Team) {
+		return row, access.NotFound()
+	}
+	return row, err
+}
+
+func isOver(row models.Invitation) bool {
+	return row.UsedAt != nil || !row.ExpiresAt.After(models.Now())
+}
+
 // RevokeInvitation revokes an invitation. A used one, and one of another team, is NotFound.
-func (s *Service) RevokeInvitation(ctx context.Context, p access.Principal, team, id string) error {
-	return s.withLockedTeam(ctx, p, team, access.InvitationRevoke, func(tx *models.Tx, _ models.Team) error {
-		row, err := tx.InvitationByID(id)
-		if errors.Is(err, models.ErrNotFound) || (err == nil && row.TeamID != team) {
-			return access.NotFound()
-		}
+func (s *Service) RevokeInvitation(
+	ctx context.Context, p access.Principal, in contract.InvitationPath,
+) (contract.None, error) {
+	err := s.withLockedTeam(ctx, p, in.Team, access.InvitationRevoke, func(tx *models.Tx, _ models.Team) error {
+		row, err := invitationOf(tx, in)
 		if err != nil {
 			return err
 		}
-		gone, err := tx.DeleteInvitation(id)
+		gone, err := tx.DeleteInvitation(row.ID)
 		if err != nil {
 			return err
 		}
 		if !gone {
 			return access.NotFound()
 		}
-		return access.Record(tx, p, access.Entry{Action: access.InvitationRevoke, Object: id, Team: team, Before: row})
+		return access.Record(tx, p, access.Entry{
+			Action: access.InvitationRevoke,
+			Object: row.ID,
+			Team:   row.TeamID,
+			Before: row,
+		})
 	})
+	return contract.None{}, err
 }
 
 var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
@@ -164,7 +186,7 @@ var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitatio
 // openInvitation returns the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
 	row, err := tx.InvitationByCode(hash(code))
-	if errors.Is(err, models.ErrNotFound) || (err == nil && (row.UsedAt != nil || !row.ExpiresAt.After(models.Now()))) {
+	if errors.Is(err, models.ErrNotFound) || (err == nil && isOver(row)) {
 		return row, errInvitationOver
 	}
 	if err != nil {
@@ -209,31 +231,31 @@ func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string
 
 // PreviewInvitation returns the invitation of a code, for any caller. Gone invitation_over
 // for every code that cannot be used: revoked ones are not kept.
-func (s *Service) PreviewInvitation(ctx context.Context, code string) (Invitation, error) {
+func (s *Service) PreviewInvitation(ctx context.Context, code string) (Invited, error) {
 	tx := s.DB.Read(ctx)
 	row, err := openInvitation(tx, code)
 	if err != nil {
-		return Invitation{}, err
+		return Invited{}, err
 	}
 	team, err := tx.TeamByID(row.TeamID)
 	if err != nil {
-		return Invitation{}, fmt.Errorf("accounts: preview an invitation: %w", err)
+		return Invited{}, fmt.Errorf("accounts: preview an invitation: %w", err)
 	}
-	out := viewInvitation(row)
-	out.TeamName = team.Name
-	return out, nil
+	return Invited{Invitation: viewInvitation(row), TeamName: team.Name}, nil
 }
 
 // Accept adds a signed-in account to the team of an invitation. Of several accounts at a
 // time one wins. Errors: Gone invitation_over, Conflict already_member, Forbidden
 // other_email and email_not_proven.
-func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (Team, error) {
+func (s *Service) Accept(
+	ctx context.Context, p access.Principal, in contract.InvitationAcceptance,
+) (contract.Team, error) {
 	if err := access.CheckSelf(p, access.InvitationAccept); err != nil {
-		return Team{}, err
+		return contract.Team{}, err
 	}
-	var out Team
+	var out contract.Team
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		invitation, err := openInvitation(tx, code)
+		invitation, err := openInvitation(tx, in.Body.Code.Reveal())
 		if err != nil {
 			return err
 		}
@@ -257,11 +279,11 @@ func (s *Service) Accept(ctx context.Context, p access.Principal, code string) (
 			return err
 		}
 		out = viewTeam(team, p)
-		out.Role = access.Role(invitation.Role)
+		out.Role = invitation.Role
 		return nil
 	})
 	if err != nil {
-		return Team{}, fmt.Errorf("accounts: accept an invitation: %w", err)
+		return contract.Team{}, fmt.Errorf("accounts: accept an invitation: %w", err)
 	}
 	return out, nil
 }

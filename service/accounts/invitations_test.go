@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
@@ -17,16 +18,16 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 		o := newOffice(t, db)
 		for name, end := range map[string]func(bob access.Principal) error{
 			"removed": func(bob access.Principal) error {
-				return o.s.RemoveMember(t.Context(), o.ana, o.team, bob.Account)
+				return o.remove(bob.Account)
 			},
-			"left": func(bob access.Principal) error { return o.s.Leave(t.Context(), bob, o.team) },
+			"left": func(bob access.Principal) error { return o.leave(bob) },
 			"demoted": func(bob access.Principal) error {
-				_, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Member)
+				_, err := o.setRole(bob.Account, "", access.Member)
 				return err
 			},
 		} {
 			bob := o.joins(name, access.Owner)
-			made, err := o.s.Invite(t.Context(), bob, o.team, access.Owner, "")
+			made, err := o.s.Invite(t.Context(), bob, contract.NewInvitation{Role: string(access.Owner)}.In(o.team))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +35,7 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 			if err := end(bob); err != nil {
 				t.Fatal(err)
 			}
-			_, err = o.s.Accept(t.Context(), bob, made.Code)
+			_, err = o.s.Accept(t.Context(), bob, contract.AcceptanceOf(made.Code.Reveal()))
 			wants(t, name+" comes back", err, "invitation_over")
 			entries, err := db.Read(t.Context()).AuditOf(o.team, 5)
 			if err != nil ||
@@ -57,7 +58,7 @@ func TestAccept_AuthorMayNoLongerInvite(t *testing.T) {
 		o := newOffice(t, db)
 		member := o.joins("mel", access.Member)
 		outside := o.joins("out", access.Owner)
-		if err := o.s.Leave(t.Context(), outside, o.team); err != nil {
+		if err := o.leave(outside); err != nil {
 			t.Fatal(err)
 		}
 		for i, maker := range []access.Principal{member, outside} {
@@ -76,7 +77,7 @@ func TestAccept_AuthorMayNoLongerInvite(t *testing.T) {
 			}
 			_, err := o.s.PreviewInvitation(t.Context(), code)
 			wants(t, "look", err, "invitation_over")
-			_, err = o.s.Accept(t.Context(), outside, code)
+			_, err = o.s.Accept(t.Context(), outside, contract.AcceptanceOf(code))
 			wants(t, "accept", err, "invitation_over")
 			in := accounts.SignUp{
 				Email:    code + "@example.com",

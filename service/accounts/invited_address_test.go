@@ -3,6 +3,7 @@ package accounts_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
 	"postern/service/access"
@@ -49,7 +50,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			return err
 		}, "other_email"},
 		{"password account with the address", func(o *office, code string) error {
-			_, err := o.s.Accept(o.t.Context(), o.passwordAccount(invited), code)
+			_, err := o.s.Accept(o.t.Context(), o.passwordAccount(invited), contract.AcceptanceOf(code))
 			return err
 		}, "email_not_proven"},
 		{"password account linked with a provider that confirms", func(o *office, code string) error {
@@ -57,7 +58,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, true)); err != nil {
 				o.t.Fatal(err)
 			}
-			_, err := o.s.Accept(o.t.Context(), vic, code)
+			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, ""},
 		{"linked with a provider that does not confirm", func(o *office, code string) error {
@@ -65,7 +66,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
 				o.t.Fatal(err)
 			}
-			_, err := o.s.Accept(o.t.Context(), vic, code)
+			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, "email_not_proven"},
 		{"new account of the operator's issuer, address not stated as confirmed", func(o *office, code string) error {
@@ -89,7 +90,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
 				o.t.Fatal(err)
 			}
-			_, err := o.s.Accept(o.t.Context(), vic, code)
+			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, ""},
 		{"linked with the operator's issuer, under another address", func(o *office, code string) error {
@@ -98,7 +99,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			if err := o.s.Link(o.t.Context(), vic, identity("eve", "eve@example.com", false)); err != nil {
 				o.t.Fatal(err)
 			}
-			_, err := o.s.Accept(o.t.Context(), vic, code)
+			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, "email_not_proven"},
 		{"confirmed at a later sign-in", func(o *office, code string) error {
@@ -109,7 +110,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			if _, err := o.signInAs(identity("vic", invited, true), ""); err != nil {
 				o.t.Fatal(err)
 			}
-			_, err := o.s.Accept(o.t.Context(), vic, code)
+			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, ""},
 	} {
@@ -138,7 +139,8 @@ func TestInvite_AddressThatNothingProves(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		o.s.ProvesEmail = false
-		_, err := o.s.Invite(t.Context(), o.ana, o.team, access.Member, invited)
+		invitation := contract.NewInvitation{Role: string(access.Member), Email: invited}
+		_, err := o.s.Invite(t.Context(), o.ana, invitation.In(o.team))
 		wants(t, "without a provider", err, "email_not_provable")
 	})
 }

@@ -4,47 +4,62 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Member is an account in a team.
-type Member struct {
-	Account  string // id
-	Name     string
-	Email    string
-	Role     access.Role
-	ETag     string
-	JoinedAt time.Time
-}
-
-func viewMember(row models.Member) Member {
-	return Member{
+func viewMember(row models.Member) contract.TeamMember {
+	return contract.TeamMember{
 		Account:  row.AccountID,
 		Name:     row.Name,
 		Email:    row.Email,
-		Role:     access.Role(row.Role),
+		Role:     row.Role,
 		ETag:     etag(row.Role),
-		JoinedAt: row.CreatedAt,
+		JoinedAt: row.CreatedAt.UTC(),
 	}
 }
 
 // Members returns the members of a team in the order in which their accounts were
 // created.
 func (s *Service) Members(
-	ctx context.Context, p access.Principal, team string, page models.Page,
-) (models.List[Member], error) {
-	if err := access.Check(p, team, access.MemberRead); err != nil {
-		return models.List[Member]{}, err
+	ctx context.Context, p access.Principal, in contract.TeamMemberList,
+) (models.List[contract.TeamMember], error) {
+	var none models.List[contract.TeamMember]
+	if err := access.Check(p, in.Team, access.MemberRead); err != nil {
+		return none, err
 	}
-	rows, err := s.DB.Read(ctx).MembersOf(team, page)
+	rows, err := s.DB.Read(ctx).MembersOf(in.Team, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Member]{}, fmt.Errorf("accounts: members of %s: %w", team, err)
+		return none, fmt.Errorf("accounts: members of %s: %w", in.Team, err)
 	}
 	return models.MapList(rows, viewMember), nil
+}
+
+// Member returns one member of a team.
+func (s *Service) Member(
+	ctx context.Context, p access.Principal, in contract.TeamMemberPath,
+) (contract.TeamMember, error) {
+	if err := access.Check(p, in.Team, access.MemberRead); err != nil {
+		return contract.TeamMember{}, err
+	}
+	tx := s.DB.Read(ctx)
+	row, err := memberOf(tx, in.Team, in.Account)
+	if err != nil {
+		return contract.TeamMember{}, fmt.Errorf("accounts: member %s of %s: %w", in.Account, in.Team, err)
+	}
+	return withAccount(tx, row)
+}
+
+// withAccount returns a member with the name and the address of their account.
+func withAccount(tx *models.Tx, row models.Membership) (contract.TeamMember, error) {
+	account, err := tx.AccountByID(row.AccountID)
+	if err != nil {
+		return contract.TeamMember{}, fmt.Errorf("accounts: account %s: %w", row.AccountID, err)
+	}
+	return viewMember(models.Member{Membership: row, Name: account.Name, Email: account.Email}), nil
 }
 
 // memberRoles are the roles of accounts in a team.
@@ -57,68 +72,76 @@ func checkRole(role access.Role) error {
 	return fault.InvalidField("/role", "invalid_role", "Use owner, member or viewer.")
 }
 
-// ChangeRole changes a member's role. If ifMatch is neither empty nor the member's ETag,
-// the change is refused. Conflict last_owner for a team's last owner.
-func (s *Service) ChangeRole(
-	ctx context.Context, p access.Principal, team, account, ifMatch string, role access.Role,
-) (Member, error) {
-	if err := access.Check(p, team, access.MemberChange); err != nil {
-		return Member{}, err
+// UpdateMember changes a member's role. Conflict last_owner for a team's last owner.
+func (s *Service) UpdateMember(
+	ctx context.Context, p access.Principal, in contract.TeamMemberUpdate,
+) (contract.TeamMember, error) {
+	if err := access.Check(p, in.Team, access.MemberChange); err != nil {
+		return contract.TeamMember{}, err
 	}
-	if err := checkRole(role); err != nil {
-		return Member{}, err
+	if in.Body.Role != nil {
+		if err := checkRole(access.Role(*in.Body.Role)); err != nil {
+			return contract.TeamMember{}, err
+		}
 	}
-	var out Member
-	err := s.withLockedTeam(ctx, p, team, access.MemberChange, func(tx *models.Tx, _ models.Team) error {
-		row, err := memberOf(tx, team, account)
+	var out contract.TeamMember
+	err := s.withLockedTeam(ctx, p, in.Team, access.MemberChange, func(tx *models.Tx, _ models.Team) error {
+		row, err := memberOf(tx, in.Team, in.Account)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, etag(row.Role)); err != nil {
+		if err := access.Unchanged(in.IfMatch, etag(row.Role)); err != nil {
 			return err
 		}
-		before := row
-		if role != access.Owner {
-			if err := anotherOwner(tx, row); err != nil {
+		if in.Body.Role != nil {
+			if err := changeRole(tx, p, &row, access.Role(*in.Body.Role)); err != nil {
 				return err
 			}
 		}
-		if err := tx.SetRole(team, account, string(role)); err != nil {
-			return err
-		}
-		row.Role = string(role)
-		if !access.Can(role, access.InvitationCreate) {
-			if err := revokeInvitationsOf(tx, p, team, account); err != nil {
-				return err
-			}
-		}
-		person, err := tx.AccountByID(account)
-		if err != nil {
-			return err
-		}
-		out = viewMember(models.Member{Membership: row, Name: person.Name, Email: person.Email})
-		return access.Record(tx, p, access.Entry{
-			Action: access.MemberChange,
-			Object: account,
-			Team:   team,
-			Before: before,
-			After:  row,
-		})
+		out, err = withAccount(tx, row)
+		return err
 	})
 	return out, err
 }
 
-// RemoveMember removes a member from a team. For the caller's own account it is Leave.
-func (s *Service) RemoveMember(ctx context.Context, p access.Principal, team, account string) error {
-	if account == p.Account && account != "" {
-		return s.Leave(ctx, p, team)
+func changeRole(tx *models.Tx, p access.Principal, row *models.Membership, role access.Role) error {
+	before := *row
+	if role != access.Owner {
+		if err := anotherOwner(tx, before); err != nil {
+			return err
+		}
 	}
-	return s.removeMember(ctx, p, team, account, access.MemberChange)
+	if err := tx.SetRole(row.TeamID, row.AccountID, string(role)); err != nil {
+		return err
+	}
+	row.Role = string(role)
+	if !access.Can(role, access.InvitationCreate) {
+		if err := revokeInvitationsOf(tx, p, row.TeamID, row.AccountID); err != nil {
+			return err
+		}
+	}
+	return access.Record(tx, p, access.Entry{
+		Action: access.MemberChange,
+		Object: row.AccountID,
+		Team:   row.TeamID,
+		Before: before,
+		After:  *row,
+	})
+}
+
+// RemoveMember removes a member from a team. For the caller's own account it is Leave.
+func (s *Service) RemoveMember(
+	ctx context.Context, p access.Principal, in contract.TeamMemberPath,
+) (contract.None, error) {
+	if in.Account == p.Account && in.Account != "" {
+		return s.Leave(ctx, p, in.TeamPath)
+	}
+	return contract.None{}, s.removeMember(ctx, p, in.Team, in.Account, access.MemberChange)
 }
 
 // Leave removes the caller's account from a team. Conflict last_owner for the last owner.
-func (s *Service) Leave(ctx context.Context, p access.Principal, team string) error {
-	return s.removeMember(ctx, p, team, p.Account, access.MemberLeave)
+func (s *Service) Leave(ctx context.Context, p access.Principal, in contract.TeamPath) (contract.None, error) {
+	return contract.None{}, s.removeMember(ctx, p, in.Team, p.Account, access.MemberLeave)
 }
 
 func (s *Service) removeMember(

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 )
 
@@ -15,23 +16,24 @@ const maxHeld = 40
 // get the next free one, which it returns as "from → to": merging them with those of the
 // team would extend what their keys open. The audit log stays in the workspace's own hash
 // chain, where the team's members can read it.
-func merge(tx *models.Tx, from, into string, now time.Time) (Team, []string, error) {
+func merge(tx *models.Tx, from, into string, now time.Time) (contract.ClaimedTeam, []string, error) {
+	var none contract.ClaimedTeam
 	team, err := tx.TeamByID(into)
 	if err != nil {
-		return Team{}, nil, err
+		return none, nil, err
 	}
 	if err := tx.MergeTeam(from, into); err != nil {
-		return Team{}, nil, err
+		return none, nil, err
 	}
 	if err := tx.MoveProjects(from, into); err != nil {
-		return Team{}, nil, err
+		return none, nil, err
 	}
 	products, err := moveProducts(tx, from, into, now)
 	if err != nil {
-		return Team{}, nil, err
+		return none, nil, err
 	}
 	tenants, err := moveTenants(tx, from, into, now)
-	return Team{ID: team.ID, Name: team.Name}, append(products, tenants...), err
+	return contract.ClaimedTeam{ID: team.ID, Name: team.Name}, append(products, tenants...), err
 }
 
 func moveProducts(tx *models.Tx, from, into string, now time.Time) (renamed []string, err error) {

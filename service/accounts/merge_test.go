@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -35,7 +36,7 @@ func TestAMergeTakesProductsAndTenantsAlong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claimed, err := s.Claim(t.Context(), ana, w.ClaimCode, into)
+		claimed, err := s.Claim(t.Context(), ana, contract.ClaimOf(w.ClaimCode, into))
 		if want := []string{"product store → store-3", "tenant acme → acme-2"}; err != nil ||
 			!slices.Equal(claimed.Renamed, want) {
 			t.Errorf("renamed %v, %v", claimed.Renamed, err)

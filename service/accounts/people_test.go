@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -41,13 +42,62 @@ func (o *office) who(session string) access.Principal {
 	return p
 }
 
+func (o *office) path() contract.TeamPath { return contract.TeamPath{Team: o.team} }
+
+func (o *office) leave(p access.Principal) error {
+	_, err := o.s.Leave(o.t.Context(), p, o.path())
+	return err
+}
+
+func (o *office) remove(account string) error {
+	_, err := o.s.RemoveMember(o.t.Context(), o.ana, contract.MemberOf(o.team, account))
+	return err
+}
+
+func (o *office) revoke(invitation string) error {
+	_, err := o.s.RevokeInvitation(o.t.Context(), o.ana, contract.InvitationOf(o.team, invitation))
+	return err
+}
+
+func (o *office) deleteTeam(p access.Principal, team, confirm string) error {
+	_, err := o.s.DeleteTeam(o.t.Context(), p, contract.TeamRemoval{
+		TeamPath: contract.TeamPath{Team: team}, Confirm: confirm,
+	})
+	return err
+}
+
+func (o *office) deleteAccount(p access.Principal, confirm, password string) error {
+	_, err := o.s.DeleteAccount(o.t.Context(), p, contract.AccountRemoval{
+		Body: contract.AccountProof{Confirm: confirm, Password: contract.Secret(password)},
+	})
+	return err
+}
+
+func (o *office) rename(p access.Principal, ifMatch, name string) (contract.Team, error) {
+	return o.s.UpdateTeam(o.t.Context(), p, contract.TeamUpdate{
+		TeamPath:  o.path(),
+		Condition: contract.Condition{IfMatch: ifMatch},
+		Body:      contract.TeamChange{Name: &name},
+	})
+}
+
+func (o *office) setRole(account, ifMatch string, role access.Role) (contract.TeamMember, error) {
+	text := string(role)
+	return o.s.UpdateMember(o.t.Context(), o.ana, contract.TeamMemberUpdate{
+		TeamMemberPath: contract.MemberOf(o.team, account),
+		Condition:      contract.Condition{IfMatch: ifMatch},
+		Body:           contract.TeamMemberChange{Role: &text},
+	})
+}
+
 func (o *office) invite(role access.Role, email string) string {
 	o.t.Helper()
-	invitation, err := o.s.Invite(o.t.Context(), o.ana, o.team, role, email)
+	in := contract.NewInvitation{Role: string(role), Email: email}
+	invitation, err := o.s.Invite(o.t.Context(), o.ana, in.In(o.team))
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	return invitation.Code
+	return invitation.Code.Reveal()
 }
 
 // joins signs up a new member of Ana's team.
@@ -109,7 +159,7 @@ func TestAnInvitationLetsOneIn(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, p := range people {
 			wg.Go(func() {
-				switch _, err := o.s.Accept(t.Context(), p, code); {
+				switch _, err := o.s.Accept(t.Context(), p, contract.AcceptanceOf(code)); {
 				case err == nil:
 					in.Add(1)
 				case fault.CodeOf(err) == "invitation_over":
@@ -123,7 +173,7 @@ func TestAnInvitationLetsOneIn(t *testing.T) {
 		if in.Load() != 1 || late.Load() != many-1 {
 			t.Errorf("%d came in, %d were late", in.Load(), late.Load())
 		}
-		if members, err := o.s.Members(t.Context(), o.ana, o.team, models.Page{}); err != nil {
+		if members, err := o.s.Members(t.Context(), o.ana, contract.TeamMemberList{TeamPath: o.path()}); err != nil {
 			t.Errorf("members: %v", err)
 		} else if len(members.Items) != 2 {
 			t.Errorf("the team has %d members", len(members.Items))
@@ -134,9 +184,9 @@ func TestAnInvitationLetsOneIn(t *testing.T) {
 func TestWhomAnInvitationIsFor(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
-		_, err := o.s.Accept(t.Context(), o.ana, o.invite(access.Member, ""))
+		_, err := o.s.Accept(t.Context(), o.ana, contract.AcceptanceOf(o.invite(access.Member, "")))
 		wants(t, "a member already", err, "already_member")
-		_, err = o.s.Accept(t.Context(), access.Principal{}, o.invite(access.Member, ""))
+		_, err = o.s.Accept(t.Context(), access.Principal{}, contract.AcceptanceOf(o.invite(access.Member, "")))
 		wants(t, "nobody", err, "credentials_required")
 
 		code := o.invite(access.Member, "Vic@example.com")
@@ -150,7 +200,8 @@ func TestWhomAnInvitationIsFor(t *testing.T) {
 		_, err = o.s.SignUp(t.Context(), mallory, accounts.Ticket{Invitation: code})
 		wants(t, "the right address with a password", err, "email_not_proven")
 
-		if _, err := o.s.Invite(t.Context(), o.ana, o.team, access.Workspace, ""); fault.KindOf(err) != fault.Invalid {
+		workspace := contract.NewInvitation{Role: string(access.Workspace)}
+		if _, err := o.s.Invite(t.Context(), o.ana, workspace.In(o.team)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("the role of a workspace key: %v", err)
 		}
 	})
@@ -159,14 +210,14 @@ func TestWhomAnInvitationIsFor(t *testing.T) {
 func TestInvitationsEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
-		revoked, err := o.s.Invite(t.Context(), o.ana, o.team, access.Member, "")
+		revoked, err := o.s.Invite(t.Context(), o.ana, contract.NewInvitation{Role: string(access.Member)}.In(o.team))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if left := time.Until(revoked.ExpiresAt); left > 7*24*time.Hour || left < 6*24*time.Hour {
 			t.Errorf("an invitation lives for %s", left)
 		}
-		if err := o.s.RevokeInvitation(t.Context(), o.ana, o.team, revoked.ID); err != nil {
+		if err := o.revoke(revoked.ID); err != nil {
 			t.Fatal(err)
 		}
 		now := models.Now()
@@ -182,7 +233,7 @@ func TestInvitationsEnd(t *testing.T) {
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&expired) }); err != nil {
 			t.Fatal(err)
 		}
-		for _, code := range []string{revoked.Code, "expired", "never was", ""} {
+		for _, code := range []string{revoked.Code.Reveal(), "expired", "never was", ""} {
 			_, err := o.s.PreviewInvitation(t.Context(), code)
 			wants(t, "look at "+code, err, "invitation_over")
 			_, err = o.s.SignUp(t.Context(), accounts.SignUp{
@@ -194,12 +245,12 @@ func TestInvitationsEnd(t *testing.T) {
 				wants(t, "sign up with "+code, err, "invitation_over")
 			}
 		}
-		if list, err := o.s.Invitations(t.Context(), o.ana, o.team, models.Page{}); err != nil {
+		if list, err := o.s.Invitations(t.Context(), o.ana, contract.InvitationList{TeamPath: o.path()}); err != nil {
 			t.Errorf("invitations: %v", err)
 		} else if len(list.Items) != 0 {
 			t.Errorf("still listed: %v", list.Items)
 		}
-		err = o.s.RevokeInvitation(t.Context(), o.ana, o.team, revoked.ID)
+		err = o.revoke(revoked.ID)
 		wants(t, "revoke again", err, "not_found")
 	})
 }
@@ -207,9 +258,9 @@ func TestInvitationsEnd(t *testing.T) {
 func TestATeamKeepsAnOwner(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
-		wants(t, "leave", o.s.Leave(t.Context(), o.ana, o.team), "last_owner")
-		wants(t, "remove oneself", o.s.RemoveMember(t.Context(), o.ana, o.team, o.ana.Account), "last_owner")
-		_, err := o.s.ChangeRole(t.Context(), o.ana, o.team, o.ana.Account, "", access.Member)
+		wants(t, "leave", o.leave(o.ana), "last_owner")
+		wants(t, "remove oneself", o.remove(o.ana.Account), "last_owner")
+		_, err := o.setRole(o.ana.Account, "", access.Member)
 		wants(t, "step down", err, "last_owner")
 
 		bob := o.joins("bob", access.Owner)
@@ -217,7 +268,7 @@ func TestATeamKeepsAnOwner(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, p := range []access.Principal{o.ana, bob} {
 			wg.Go(func() {
-				switch err := o.s.Leave(t.Context(), p, o.team); {
+				switch err := o.leave(p); {
 				case err == nil:
 					left.Add(1)
 				case fault.CodeOf(err) == "last_owner":
@@ -239,18 +290,18 @@ func TestRolesAreReadAgain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		bob := o.joins("bob", access.Owner)
-		member, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Viewer)
-		if err != nil || member.Role != access.Viewer {
+		member, err := o.setRole(bob.Account, "", access.Viewer)
+		if err != nil || member.Role != string(access.Viewer) {
 			t.Fatalf("%v, %v", member, err)
 		}
-		_, err = o.s.RenameTeam(t.Context(), bob, o.team, "", "Mine")
+		_, err = o.rename(bob, "", "Mine")
 		wants(t, "demoted meanwhile", err, "not_allowed")
-		if err := o.s.RemoveMember(t.Context(), o.ana, o.team, bob.Account); err != nil {
+		if err := o.remove(bob.Account); err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.s.RenameTeam(t.Context(), bob, o.team, "", "Mine")
+		_, err = o.rename(bob, "", "Mine")
 		wants(t, "removed meanwhile", err, "not_found")
-		wants(t, "leave after that", o.s.Leave(t.Context(), bob, o.team), "not_found")
+		wants(t, "leave after that", o.leave(bob), "not_found")
 	})
 }
 
@@ -258,23 +309,23 @@ func TestStaleChangesOfATeamAreRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		bob := o.joins("bob", access.Viewer)
-		team, err := o.s.Team(t.Context(), o.ana, o.team)
+		team, err := o.s.Team(t.Context(), o.ana, o.path())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = o.s.RenameTeam(t.Context(), o.ana, o.team, team.ETag, "Shop"); err != nil {
+		if _, err = o.rename(o.ana, team.ETag, "Shop"); err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.s.RenameTeam(t.Context(), o.ana, o.team, team.ETag, "Books")
+		_, err = o.rename(o.ana, team.ETag, "Books")
 		wants(t, "rename", err, "changed_meanwhile")
-		was, err := o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, "", access.Member)
+		was, err := o.setRole(bob.Account, "", access.Member)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, was.ETag, access.Owner); err != nil {
+		if _, err = o.setRole(bob.Account, was.ETag, access.Owner); err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.s.ChangeRole(t.Context(), o.ana, o.team, bob.Account, was.ETag, access.Viewer)
+		_, err = o.setRole(bob.Account, was.ETag, access.Viewer)
 		wants(t, "change of a role", err, "changed_meanwhile")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
@@ -20,78 +21,65 @@ const EmailConfirmationTTL = time.Hour
 var errConfirmationOver = fault.New(fault.Gone, "link_used",
 	"This link has been used, was replaced by a newer one, or has expired.")
 
-// Profile is the name and the e-mail address of an account.
-type Profile struct {
-	Name  string
-	Email string
-
-	// Unconfirmed is a new address to which a link was mailed that has not been opened yet, "" for none.
-	Unconfirmed string
-}
-
 // ProfileOf returns an account's profile.
-func (s *Service) ProfileOf(ctx context.Context, account string) (Profile, error) {
+func (s *Service) ProfileOf(ctx context.Context, account string) (contract.AccountProfile, error) {
+	var none contract.AccountProfile
 	tx := s.DB.Read(ctx)
 	row, err := tx.AccountByID(account)
 	if err != nil {
-		return Profile{}, fmt.Errorf("accounts: profile of %s: %w", account, err)
+		return none, fmt.Errorf("accounts: profile of %s: %w", account, err)
 	}
-	out := Profile{Name: row.Name, Email: row.Email}
+	out := contract.AccountProfile{Account: contract.Account{ID: row.ID, Name: row.Name, Email: row.Email}}
 	links, err := tx.TokensOf(kindEmail, account, models.Now())
 	if err != nil {
-		return Profile{}, fmt.Errorf("accounts: profile of %s: %w", account, err)
+		return none, fmt.Errorf("accounts: profile of %s: %w", account, err)
 	}
 	for _, link := range links {
-		out.Unconfirmed = link.Email
+		out.UnconfirmedEmail = link.Email
 	}
 	return out, nil
 }
 
-// ProfileChange changes an account. Fields that are nil stay as they are.
-type ProfileChange struct {
-	Name  *string
-	Email *string
-
-	// Password is the account's present one. A new address needs it, because links that set a new password
-	// are mailed there; an account without a password needs a session that began within freshFor.
-	Password string
-}
-
 // UpdateProfile changes the caller's account. Where this installation sends mail, a new address counts once the
-// link that is mailed to it has been opened; until then it is Profile.Unconfirmed. Elsewhere it counts at once.
-// Errors: Invalid, also email_taken; Conflict sign_in_again, TooMany.
-func (s *Service) UpdateProfile(ctx context.Context, p access.Principal, in ProfileChange) (Profile, error) {
+// link that is mailed to it has been opened; until then it is UnconfirmedEmail. Elsewhere it counts at once. A new
+// address needs the password, because links that set a new one are mailed there; an account without a password needs
+// a session that began within freshFor. Errors: Invalid, also email_taken; Conflict sign_in_again, TooMany.
+func (s *Service) UpdateProfile(
+	ctx context.Context, p access.Principal, request contract.AccountUpdate,
+) (contract.AccountProfile, error) {
+	var none contract.AccountProfile
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
-		return Profile{}, err
+		return none, err
 	}
-	in, err := in.normalized()
+	in, err := normalizedChange(request.Body)
 	if err != nil {
-		return Profile{}, err
+		return none, err
 	}
 	read := s.DB.Read(ctx)
 	account, err := read.AccountByID(p.Account)
 	if err != nil {
-		return Profile{}, fmt.Errorf("accounts: change %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: change %s: %w", p.Account, err)
 	}
 	if in.Email != nil && *in.Email == account.Email {
 		in.Email = nil
 	}
 	if in.Email != nil {
-		if err := s.provesItself(ctx, p, account, in.Password, "change your e-mail address"); err != nil {
-			return Profile{}, err
+		err := s.provesItself(ctx, p, account, in.Password.Reveal(), "change your e-mail address")
+		if err != nil {
+			return none, err
 		}
 		if _, err := read.AccountByEmail(*in.Email); !errors.Is(err, models.ErrNotFound) {
-			return Profile{}, cmp.Or[error](err, anothersEmail())
+			return none, cmp.Or[error](err, anothersEmail())
 		}
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return s.changeProfile(ctx, tx, p, in) })
 	if err != nil {
-		return Profile{}, fmt.Errorf("accounts: change %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: change %s: %w", p.Account, err)
 	}
 	return s.ProfileOf(ctx, p.Account)
 }
 
-func (in ProfileChange) normalized() (ProfileChange, error) {
+func normalizedChange(in contract.AccountChange) (contract.AccountChange, error) {
 	var wrong []fault.Field
 	if in.Name != nil {
 		name, fields := normalizeName(*in.Name)
@@ -111,7 +99,9 @@ func (in ProfileChange) normalized() (ProfileChange, error) {
 	return in, fault.InvalidFields(wrong)
 }
 
-func (s *Service) changeProfile(ctx context.Context, tx *models.Tx, p access.Principal, in ProfileChange) error {
+func (s *Service) changeProfile(
+	ctx context.Context, tx *models.Tx, p access.Principal, in contract.AccountChange,
+) error {
 	before, err := tx.HoldAccount(p.Account)
 	if err != nil {
 		return err

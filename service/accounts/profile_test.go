@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -36,18 +37,20 @@ func TestUpdateProfile(t *testing.T) {
 			{"a name", "Ana Lopez", "", "", ""},
 			{"an address", "", " Ana@Lopez.example", password, ""},
 		} {
-			change := accounts.ProfileChange{Password: c.password}
+			change := contract.AccountChange{Password: contract.Secret(c.password)}
 			if c.newName != "" {
 				change.Name = &c.newName
 			}
 			if c.email != "" {
 				change.Email = &c.email
 			}
-			_, err := s.UpdateProfile(t.Context(), ana, change)
+			_, err := s.UpdateProfile(t.Context(), ana, contract.AccountUpdate{Body: change})
 			wants(t, c.name, err, c.code)
 		}
 		got, err := s.ProfileOf(t.Context(), ana.Account)
-		if err != nil || got != (accounts.Profile{Name: "Ana Lopez", Email: "ana@lopez.example"}) {
+		if err != nil || got.Account != (contract.Account{
+			ID: ana.Account, Name: "Ana Lopez", Email: "ana@lopez.example",
+		}) || got.UnconfirmedEmail != "" {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if _, err := s.SignIn(t.Context(), "ana@lopez.example", password, accounts.From{}); err != nil {
@@ -69,9 +72,9 @@ func TestConfirmEmail(t *testing.T) {
 		ana := signedUp(t, s)
 		ask := func(email string) string {
 			t.Helper()
-			change := accounts.ProfileChange{Email: &email, Password: password}
-			got, err := s.UpdateProfile(t.Context(), ana, change)
-			if err != nil || got.Email != "ana@example.com" || got.Unconfirmed != email {
+			change := contract.AccountChange{Email: &email, Password: password}
+			got, err := s.UpdateProfile(t.Context(), ana, contract.AccountUpdate{Body: change})
+			if err != nil || got.Email != "ana@example.com" || got.UnconfirmedEmail != email {
 				t.Fatalf("asked for %s: %+v, %v", email, got, err)
 			}
 			return mailedCode(t, s, box, email)
@@ -88,7 +91,7 @@ func TestConfirmEmail(t *testing.T) {
 		}
 		wants(t, "the link again", s.ConfirmEmail(t.Context(), code, accounts.From{}), "link_used")
 		if got, err := s.ProfileOf(t.Context(), ana.Account); err != nil || got.Email != "ana@lopez.example" ||
-			got.Unconfirmed != "" {
+			got.UnconfirmedEmail != "" {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if got := box.queued[len(box.queued)-1]; got != "ana@example.com became ana@lopez.example" {
@@ -106,8 +109,8 @@ func TestConfirmEmail_taken(t *testing.T) {
 		s.Mail = &accounts.Mail{Sender: box, Jobs: box, PublicURL: "https://postern.example.com"}
 		ana := signedUp(t, s)
 		email := "ben@example.com"
-		change := accounts.ProfileChange{Email: &email, Password: password}
-		if _, err := s.UpdateProfile(t.Context(), ana, change); err != nil {
+		change := contract.AccountChange{Email: &email, Password: password}
+		if _, err := s.UpdateProfile(t.Context(), ana, contract.AccountUpdate{Body: change}); err != nil {
 			t.Fatal(err)
 		}
 		code := mailedCode(t, s, box, email)
@@ -124,7 +127,9 @@ func TestConfirmEmail_taken(t *testing.T) {
 func TestUpdateProfile_workspaceKey(t *testing.T) {
 	s := &accounts.Service{}
 	name := "x"
-	_, err := s.UpdateProfile(t.Context(), access.Principal{Token: "tok_1"}, accounts.ProfileChange{Name: &name})
+	_, err := s.UpdateProfile(t.Context(), access.Principal{Token: "tok_1"}, contract.AccountUpdate{
+		Body: contract.AccountChange{Name: &name},
+	})
 	if kind := fault.KindOf(err); kind != fault.Forbidden && kind != fault.Unauthenticated {
 		t.Errorf("a workspace key: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/access"
@@ -114,13 +115,14 @@ func TestProved(t *testing.T) {
 			return recover(q, q.mailed("/recover/"))
 		}, "new session"},
 		"a mailed invitation": {func(q *squat) error {
-			if _, err := q.s.Invite(q.t.Context(), q.ana, q.team, access.Viewer, typed); err != nil {
+			invitation := contract.NewInvitation{Role: string(access.Viewer), Email: typed}
+			if _, err := q.s.Invite(q.t.Context(), q.ana, invitation.In(q.team)); err != nil {
 				return err
 			}
 			if err := q.s.SendInvitation(q.t.Context(), q.box.queued[len(q.box.queued)-1]); err != nil {
 				return err
 			}
-			_, err := q.s.Accept(q.t.Context(), q.proving, q.mailed("/invite/"))
+			_, err := q.s.Accept(q.t.Context(), q.proving, contract.AcceptanceOf(q.mailed("/invite/")))
 			return err
 		}, "person's session"},
 		"a provider that vouches for the address, linked": {func(q *squat) error {
@@ -135,8 +137,8 @@ func TestProved(t *testing.T) {
 		}, "new session vic"},
 		"a mailed link to another address": {func(q *squat) error {
 			email := "victoria@example.com"
-			change := accounts.ProfileChange{Email: &email, Password: password}
-			if _, err := q.s.UpdateProfile(q.t.Context(), q.proving, change); err != nil {
+			change := contract.AccountChange{Email: &email, Password: password}
+			if _, err := q.s.UpdateProfile(q.t.Context(), q.proving, contract.AccountUpdate{Body: change}); err != nil {
 				return err
 			}
 			return q.s.ConfirmEmail(q.t.Context(), mailedCode(q.t, q.s, q.box, email), accounts.From{})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -116,60 +117,58 @@ func (s *Service) BySession(ctx context.Context, session string) (access.Princip
 	return p, nil
 }
 
-// Session is a browser in which an account is signed in.
-type Session struct {
-	ID         string
-	UserAgent  string
-	RemoteAddr string // host of the client that began it
-	CreatedAt  time.Time
-	SeenAt     time.Time // to within five minutes
-	Current    bool      // the caller's own
-}
-
 // Sessions returns the account's sessions, newest first, or in the order of created or last_seen.
-func (s *Service) Sessions(ctx context.Context, p access.Principal, order models.Sort) ([]Session, error) {
+func (s *Service) Sessions(
+	ctx context.Context, p access.Principal, in contract.SessionList,
+) (models.List[contract.Session], error) {
+	var none models.List[contract.Session]
 	if err := access.CheckSelf(p, access.AccountRead); err != nil {
-		return nil, err
+		return none, err
 	}
 	rows, err := s.DB.Read(ctx).TokensOf(kindSession, p.Account, models.Now())
 	if err != nil {
-		return nil, fmt.Errorf("accounts: sessions of %s: %w", p.Account, err)
+		return none, fmt.Errorf("accounts: sessions of %s: %w", p.Account, err)
 	}
-	var list []Session
+	out := models.List[contract.Session]{Total: int64(len(rows))}
 	for _, row := range rows {
-		session := Session{
+		session := contract.Session{
 			ID:         row.ID,
 			UserAgent:  row.UserAgent,
 			RemoteAddr: row.RemoteAddr,
-			CreatedAt:  row.CreatedAt,
-			SeenAt:     row.CreatedAt,
+			CreatedAt:  row.CreatedAt.UTC(),
+			LastSeenAt: row.CreatedAt.UTC(),
 			Current:    row.ID == p.Token,
 		}
 		if row.SeenAt != nil {
-			session.SeenAt = *row.SeenAt
+			session.LastSeenAt = row.SeenAt.UTC()
 		}
-		list = append(list, session)
+		out.Items = append(out.Items, session)
 	}
+	order := models.ParseSort(in.Sort)
 	switch order.By {
 	case "":
-		return list, nil
+		return out, nil
 	case "created":
-		slices.SortStableFunc(list, func(a, b Session) int { return a.CreatedAt.Compare(b.CreatedAt) })
+		slices.SortStableFunc(out.Items, func(a, b contract.Session) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	case "last_seen":
-		slices.SortStableFunc(list, func(a, b Session) int { return a.SeenAt.Compare(b.SeenAt) })
+		slices.SortStableFunc(out.Items, func(a, b contract.Session) int {
+			return a.LastSeenAt.Compare(b.LastSeenAt)
+		})
 	default:
-		return nil, fmt.Errorf("accounts: sessions of %s: %w: %q", p.Account, models.ErrSort, order.By)
+		return none, fmt.Errorf("accounts: sessions of %s: %w: %q", p.Account, models.ErrSort, order.By)
 	}
 	if order.Desc {
-		slices.Reverse(list)
+		slices.Reverse(out.Items)
 	}
-	return list, nil
+	return out, nil
 }
 
 // EndSession ends one of the account's sessions. NotFound for another account's.
-func (s *Service) EndSession(ctx context.Context, p access.Principal, id string) error {
+func (s *Service) EndSession(
+	ctx context.Context, p access.Principal, in contract.SessionPath,
+) (contract.None, error) {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
-		return err
+		return contract.None{}, err
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		rows, err := tx.TokensOf(kindSession, p.Account, models.Now())
@@ -177,35 +176,36 @@ func (s *Service) EndSession(ctx context.Context, p access.Principal, id string)
 			return err
 		}
 		for _, row := range rows {
-			if row.ID == id {
+			if row.ID == in.Session {
 				return endSession(tx, p, row)
 			}
 		}
 		return access.NotFound()
 	})
 	if err != nil {
-		return fmt.Errorf("accounts: end the session %s: %w", id, err)
+		return contract.None{}, fmt.Errorf("accounts: end the session %s: %w", in.Session, err)
 	}
-	return nil
+	return contract.None{}, nil
 }
 
-// EndOtherSessions ends all of the account's sessions but the caller's, and returns how
-// many.
-func (s *Service) EndOtherSessions(ctx context.Context, p access.Principal) (int64, error) {
+// EndOtherSessions ends all of the account's sessions but the caller's.
+func (s *Service) EndOtherSessions(
+	ctx context.Context, p access.Principal, _ contract.None,
+) (contract.EndedSessions, error) {
+	var out contract.EndedSessions
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
-		return 0, err
+		return out, err
 	}
-	var ended int64
 	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
-		if ended, err = tx.DeleteTokensExcept(kindSession, p.Account, p.Token); err != nil {
+		if out.Ended, err = tx.DeleteTokensExcept(kindSession, p.Account, p.Token); err != nil {
 			return err
 		}
-		return recordSelf(tx, p, p.Account, signedIn{Places: ended + 1}, signedIn{Places: 1})
+		return recordSelf(tx, p, p.Account, signedIn{Places: out.Ended + 1}, signedIn{Places: 1})
 	})
 	if err != nil {
-		return 0, fmt.Errorf("accounts: end the other sessions of %s: %w", p.Account, err)
+		return contract.EndedSessions{}, fmt.Errorf("accounts: end the other sessions of %s: %w", p.Account, err)
 	}
-	return ended, nil
+	return out, nil
 }
 
 // signedIn is the audit entry's state for EndOtherSessions.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/accounts"
 	"postern/testkit/state"
@@ -34,9 +35,9 @@ func TestTooManySessionsEndTheOldest(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.who(mustSignIn(t, o.s, "ana@example.com"))
-		list, err := o.s.Sessions(t.Context(), o.ana, models.Sort{})
-		if err != nil || len(list) != 100 {
-			t.Errorf("%d sessions, %v", len(list), err)
+		list, err := o.s.Sessions(t.Context(), o.ana, contract.SessionList{})
+		if err != nil || len(list.Items) != 100 {
+			t.Errorf("%d sessions, %v", len(list.Items), err)
 		}
 		for _, ended := range []string{"0", "1"} {
 			if p, err := o.s.BySession(t.Context(), ended); err != nil || !p.Anonymous() {

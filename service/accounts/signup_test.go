@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/platform/fault"
@@ -123,28 +124,30 @@ func TestSessionsAreListedAndEnd(t *testing.T) {
 			sessions = append(sessions, session)
 		}
 		here := o.who(sessions[0])
-		list, err := o.s.Sessions(t.Context(), here, models.Sort{})
-		if err != nil || len(list) != 4 {
-			t.Fatalf("%d sessions, %v", len(list), err)
+		list, err := o.s.Sessions(t.Context(), here, contract.SessionList{})
+		if err != nil || len(list.Items) != 4 {
+			t.Fatalf("%d sessions, %v", len(list.Items), err)
 		}
-		for _, session := range list {
+		for _, session := range list.Items {
 			if session.Current != (session.ID == here.Token) {
 				t.Errorf("current: %+v", session)
 			}
 		}
-		if list[0].UserAgent != "Firefox" || list[0].RemoteAddr != "192.0.2.7" {
-			t.Errorf("kept as %+v", list[0])
+		if list.Items[0].UserAgent != "Firefox" || list.Items[0].RemoteAddr != "192.0.2.7" {
+			t.Errorf("kept as %+v", list.Items[0])
 		}
 		bob := o.joins("bob", access.Member)
-		wants(t, "another's session", o.s.EndSession(t.Context(), here, bob.Token), "not_found")
-		if err := o.s.EndSession(t.Context(), here, o.who(sessions[1]).Token); err != nil {
+		_, err = o.s.EndSession(t.Context(), here, contract.SessionPath{Session: bob.Token})
+		wants(t, "another's session", err, "not_found")
+		second := contract.SessionPath{Session: o.who(sessions[1]).Token}
+		if _, err := o.s.EndSession(t.Context(), here, second); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := o.s.BySession(t.Context(), sessions[1]); err != nil || !p.Anonymous() {
 			t.Errorf("an ended session is %v, %v", p, err)
 		}
-		if n, err := o.s.EndOtherSessions(t.Context(), here); err != nil || n != 2 {
-			t.Errorf("%d others ended, %v", n, err)
+		if got, err := o.s.EndOtherSessions(t.Context(), here, contract.None{}); err != nil || got.Ended != 2 {
+			t.Errorf("%d others ended, %v", got.Ended, err)
 		}
 		if p, err := o.s.BySession(t.Context(), sessions[2]); err != nil || !p.Anonymous() {
 			t.Errorf("the third session is %v, %v", p, err)
@@ -185,8 +188,8 @@ func TestChangingThePassword(t *testing.T) {
 		if p, err := o.s.BySession(t.Context(), elsewhere); err != nil || !p.Anonymous() {
 			t.Errorf("the session elsewhere goes on: %v, %v", p, err)
 		}
-		list, err := o.s.Sessions(t.Context(), o.ana, models.Sort{})
-		if err != nil || len(list) != 1 || !list[0].Current {
+		list, err := o.s.Sessions(t.Context(), o.ana, contract.SessionList{})
+		if err != nil || len(list.Items) != 1 || !list.Items[0].Current {
 			t.Errorf("left are %v, %v", list, err)
 		}
 		_, err = o.s.SignIn(t.Context(), "ana@example.com", password, accounts.From{})

@@ -9,52 +9,42 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// TeamDeletion is what deleting a team takes along. Projects are in its way: they are deleted
-// for good, or moved to another team, first.
-type TeamDeletion struct {
-	Team     Team
-	Projects []string // names of the first ones; those in the bin with the day of their purge
-	More     int64    // projects that Projects has no names of
-	models.TeamContents
-}
-
-// maxNamed bounds TeamDeletion.Projects.
+// maxNamed bounds contract.TeamDeletion.Projects.
 const maxNamed = 100
 
-// TeamDeletion returns what deleting a team takes along.
-func (s *Service) TeamDeletion(ctx context.Context, p access.Principal, id string) (TeamDeletion, error) {
-	if err := access.Check(p, id, access.TeamDelete); err != nil {
-		return TeamDeletion{}, err
+// TeamDeletion returns what deleting a team deletes too. Projects are in its way: they are deleted for good, or moved
+// to another team, first. Those in the bin have the day of their purge.
+func (s *Service) TeamDeletion(
+	ctx context.Context, p access.Principal, in contract.TeamPath,
+) (contract.TeamDeletion, error) {
+	if err := access.Check(p, in.Team, access.TeamDelete); err != nil {
+		return contract.TeamDeletion{}, err
 	}
-	tx := s.DB.Read(ctx)
-	row, err := tx.TeamByID(id)
+	out, err := deletionOf(s.DB.Read(ctx), in.Team)
 	if err != nil {
-		return TeamDeletion{}, fmt.Errorf("accounts: deletion of team %s: %w", id, err)
-	}
-	out, err := deletionOf(tx, row, p)
-	if err != nil {
-		return TeamDeletion{}, fmt.Errorf("accounts: deletion of team %s: %w", id, err)
+		return contract.TeamDeletion{}, fmt.Errorf("accounts: deletion of team %s: %w", in.Team, err)
 	}
 	return out, nil
 }
 
-func deletionOf(tx *models.Tx, row models.Team, p access.Principal) (TeamDeletion, error) {
-	out := TeamDeletion{Team: viewTeam(row, p)}
-	projects, err := tx.ProjectNamesOfTeam(row.ID, maxNamed)
+func deletionOf(tx *models.Tx, team string) (contract.TeamDeletion, error) {
+	var out contract.TeamDeletion
+	projects, err := tx.ProjectNamesOfTeam(team, maxNamed)
 	if err != nil {
 		return out, err
 	}
 	if len(projects) == maxNamed {
-		all, err := tx.CountProjectsOfTeam(row.ID)
+		all, err := tx.CountProjectsOfTeam(team)
 		if err != nil {
 			return out, err
 		}
-		out.More = all - maxNamed
+		out.MoreProjects = all - maxNamed
 	}
 	for _, one := range projects {
 		name := one.Name
@@ -68,7 +58,9 @@ func deletionOf(tx *models.Tx, row models.Team, p access.Principal) (TeamDeletio
 		out.Projects = append(out.Projects, name)
 	}
 	slices.Sort(out.Projects)
-	out.TeamContents, err = tx.TeamContents(row.ID)
+	has, err := tx.TeamContents(team)
+	out.Members, out.Invitations, out.Webhooks = has.Members, has.Invitations, has.Webhooks
+	out.Tenants, out.Users, out.Products = has.Tenants, has.Users, has.Products
 	return out, err
 }
 
@@ -78,9 +70,12 @@ const rowsAtOnce = 10_000
 // DeleteTeam deletes a team for good, with its members' roles, invitations, webhooks,
 // products, and tenants with their people. confirm is its name. It is refused as Conflict
 // with the code team_has_projects while the team has projects, those in the bin included.
-func (s *Service) DeleteTeam(ctx context.Context, p access.Principal, id, confirm string) error {
-	return s.withLockedTeam(ctx, p, id, access.TeamDelete, func(tx *models.Tx, row models.Team) error {
-		takes, err := deletionOf(tx, row, p)
+func (s *Service) DeleteTeam(
+	ctx context.Context, p access.Principal, in contract.TeamRemoval,
+) (contract.None, error) {
+	id := in.Team
+	err := s.withLockedTeam(ctx, p, id, access.TeamDelete, func(tx *models.Tx, row models.Team) error {
+		takes, err := deletionOf(tx, id)
 		if err != nil {
 			return err
 		}
@@ -88,7 +83,7 @@ func (s *Service) DeleteTeam(ctx context.Context, p access.Principal, id, confir
 			return fault.New(fault.Conflict, "team_has_projects", "The team has projects: %s. Move them to another "+
 				"team, or delete them for good, first.", shortList(takes.Projects))
 		}
-		if confirm != row.Name {
+		if in.Confirm != row.Name {
 			return fault.InvalidField("/confirm", "wrong_confirmation", "Type the team's name, %s, to delete "+
 				"it.", row.Name)
 		}
@@ -96,7 +91,7 @@ func (s *Service) DeleteTeam(ctx context.Context, p access.Principal, id, confir
 			Action: access.TeamDelete,
 			Object: id,
 			Team:   id,
-			Detail: takes.detail(),
+			Detail: deletionDetail(row, takes),
 			Before: row,
 		})
 		if err != nil {
@@ -109,11 +104,12 @@ func (s *Service) DeleteTeam(ctx context.Context, p access.Principal, id, confir
 		}
 		return err
 	})
+	return contract.None{}, err
 }
 
-// detail has the numbers of what goes along, for the audit log.
-func (d TeamDeletion) detail() map[string]string {
-	detail := map[string]string{"name": d.Team.Name}
+// deletionDetail has the numbers of what is deleted too, for the audit log.
+func deletionDetail(row models.Team, d contract.TeamDeletion) map[string]string {
+	detail := map[string]string{"name": row.Name}
 	for of, n := range map[string]int64{
 		"members":  d.Members,
 		"tenants":  d.Tenants,

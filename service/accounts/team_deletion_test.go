@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -32,7 +33,7 @@ func TestDeleteTeam(t *testing.T) {
 		o := newOffice(t, db)
 		member := o.joins("bob", access.Member)
 		o.invite(access.Viewer, "")
-		team, err := o.s.Team(t.Context(), o.ana, o.team)
+		team, err := o.s.Team(t.Context(), o.ana, o.path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +48,7 @@ func TestDeleteTeam(t *testing.T) {
 			t.Fatal(err)
 		}
 		served, binned := o.project("shop", false), o.project("old", true)
-		err = o.s.DeleteTeam(t.Context(), o.ana, o.team, team.Name)
+		err = o.deleteTeam(o.ana, o.team, team.Name)
 		named := "old (in the bin until 2099-05-06), shop"
 		if fault.CodeOf(err) != "team_has_projects" || !strings.Contains(err.Error(), named) {
 			t.Errorf("with projects: %v", err)
@@ -62,11 +63,11 @@ func TestDeleteTeam(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.checkRefusals(member, team.Name)
-		d, err := o.s.TeamDeletion(t.Context(), o.ana, o.team)
+		d, err := o.s.TeamDeletion(t.Context(), o.ana, o.path())
 		if err != nil || d.Members != 2 || d.Tenants != 1 || d.Users != 1 || d.Invitations != 2 {
 			t.Errorf("goes along: %+v, %v", d, err)
 		}
-		if err := o.s.DeleteTeam(t.Context(), o.ana, o.team, team.Name); err != nil {
+		if err := o.deleteTeam(o.ana, o.team, team.Name); err != nil {
 			t.Fatal(err)
 		}
 		o.checkGone(member)
@@ -85,7 +86,7 @@ func (o *office) checkRefusals(member access.Principal, name string) {
 		{"an anonymous caller", name, "credentials_required", access.Principal{}},
 		{"an outsider", name, "not_found", access.Principal{Account: "acc_other"}},
 	} {
-		if err := o.s.DeleteTeam(o.t.Context(), tt.who, o.team, tt.confirm); fault.CodeOf(err) != tt.code {
+		if err := o.deleteTeam(tt.who, o.team, tt.confirm); fault.CodeOf(err) != tt.code {
 			o.t.Errorf("%s: %v, want %s", tt.what, err, tt.code)
 		}
 	}
@@ -102,12 +103,12 @@ func (o *office) checkGone(member access.Principal) {
 		o.t.Errorf("left: %+v, %v", c, err)
 	}
 	for name, who := range map[string]access.Principal{"its owner": o.ana, "its member": member} {
-		list, err := o.s.Teams(o.t.Context(), who, models.Page{Limit: 10})
+		list, err := o.s.Teams(o.t.Context(), who, contract.OwnTeamList{Page: contract.Page{Limit: 10}})
 		if err != nil || len(list.Items) != 0 {
 			o.t.Errorf("%s sees %d teams, %v", name, len(list.Items), err)
 		}
 	}
-	if err := o.s.DeleteTeam(o.t.Context(), o.ana, o.team, "x"); fault.KindOf(err) != fault.NotFound {
+	if err := o.deleteTeam(o.ana, o.team, "x"); fault.KindOf(err) != fault.NotFound {
 		o.t.Errorf("deleted again: %v", err)
 	}
 }

@@ -9,37 +9,31 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Team is a team as its members see it.
-type Team struct {
-	ID        string
-	Name      string
-	Role      access.Role // of the caller
-	ETag      string      // of the fields that can be changed
-	CreatedAt time.Time
-}
-
 // Teams returns the principal's teams, oldest first.
-func (s *Service) Teams(ctx context.Context, p access.Principal, page models.Page) (models.List[Team], error) {
+func (s *Service) Teams(
+	ctx context.Context, p access.Principal, in contract.OwnTeamList,
+) (models.List[contract.Team], error) {
+	var none models.List[contract.Team]
 	if p.Anonymous() {
-		return models.List[Team]{}, access.Check(p, "", access.TeamRead)
+		return none, access.Check(p, "", access.TeamRead)
 	}
 	ids := slices.DeleteFunc(p.Teams(), func(id string) bool { return !access.Can(p.Roles[id], access.TeamRead) })
 	rows, err := s.DB.Read(ctx).TeamsByID(ids)
 	if err != nil {
-		return models.List[Team]{}, fmt.Errorf("accounts: list teams: %w", err)
+		return none, fmt.Errorf("accounts: list teams: %w", err)
 	}
-	list, err := pageOfTeams(rows, page)
+	list, err := pageOfTeams(rows, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Team]{}, fmt.Errorf("accounts: list teams: %w", err)
+		return none, fmt.Errorf("accounts: list teams: %w", err)
 	}
-	return models.MapList(list, func(row models.Team) Team { return viewTeam(row, p) }), nil
+	return models.MapList(list, func(row models.Team) contract.Team { return viewTeam(row, p) }), nil
 }
 
 // pageOfTeams sorts the teams of an account, which are few, and returns a page of them.
@@ -72,8 +66,14 @@ func pageOfTeams(rows []models.Team, page models.Page) (models.List[models.Team]
 	return list, nil
 }
 
-func viewTeam(row models.Team, p access.Principal) Team {
-	return Team{ID: row.ID, Name: row.Name, Role: p.Roles[row.ID], ETag: etag(row.Name), CreatedAt: row.CreatedAt}
+func viewTeam(row models.Team, p access.Principal) contract.Team {
+	return contract.Team{
+		ID:        row.ID,
+		Name:      row.Name,
+		Role:      string(p.Roles[row.ID]),
+		ETag:      etag(row.Name),
+		CreatedAt: row.CreatedAt.UTC(),
+	}
 }
 
 // etag returns an entity tag of the fields that can be changed (RFC 9110, 8.8.3). It is a
@@ -84,13 +84,13 @@ func etag(state ...string) string {
 }
 
 // Team returns one team.
-func (s *Service) Team(ctx context.Context, p access.Principal, id string) (Team, error) {
-	if err := access.Check(p, id, access.TeamRead); err != nil {
-		return Team{}, err
+func (s *Service) Team(ctx context.Context, p access.Principal, in contract.TeamPath) (contract.Team, error) {
+	if err := access.Check(p, in.Team, access.TeamRead); err != nil {
+		return contract.Team{}, err
 	}
-	row, err := s.DB.Read(ctx).TeamByID(id)
+	row, err := s.DB.Read(ctx).TeamByID(in.Team)
 	if err != nil {
-		return Team{}, fmt.Errorf("accounts: team %s: %w", id, err)
+		return contract.Team{}, fmt.Errorf("accounts: team %s: %w", in.Team, err)
 	}
 	return viewTeam(row, p), nil
 }
@@ -99,16 +99,19 @@ func (s *Service) Team(ctx context.Context, p access.Principal, id string) (Team
 const maxTeams = 100
 
 // CreateTeam creates a team that the account owns.
-func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name string) (Team, error) {
+func (s *Service) CreateTeam(
+	ctx context.Context, p access.Principal, in contract.TeamCreation,
+) (contract.Team, error) {
+	var none contract.Team
 	if err := access.CheckSelf(p, access.TeamCreate); err != nil {
-		return Team{}, err
+		return none, err
 	}
-	name, wrong := normalizeName(name)
+	name, wrong := normalizeName(in.Body.Name)
 	if err := fault.InvalidFields(wrong); err != nil {
-		return Team{}, err
+		return none, err
 	}
 	if len(p.Roles) >= maxTeams {
-		return Team{}, fault.New(
+		return none, fault.New(
 			fault.Conflict, "too_many_teams", "You are in %d teams. Leave one to create another.", len(p.Roles),
 		)
 	}
@@ -127,38 +130,44 @@ func (s *Service) CreateTeam(ctx context.Context, p access.Principal, name strin
 		return access.Record(tx, p, access.Entry{Action: access.TeamCreate, Object: row.ID, Team: row.ID, After: row})
 	})
 	if err != nil {
-		return Team{}, fmt.Errorf("accounts: create a team: %w", err)
+		return none, fmt.Errorf("accounts: create a team: %w", err)
 	}
 	out := viewTeam(row, p)
-	out.Role = access.Owner
+	out.Role = string(access.Owner)
 	return out, nil
 }
 
-// RenameTeam changes a team's name. If ifMatch is neither empty nor the team's ETag, the
-// change is refused.
-func (s *Service) RenameTeam(ctx context.Context, p access.Principal, id, ifMatch, name string) (Team, error) {
-	if err := access.Check(p, id, access.TeamUpdate); err != nil {
-		return Team{}, err
+// UpdateTeam changes a team.
+func (s *Service) UpdateTeam(ctx context.Context, p access.Principal, in contract.TeamUpdate) (contract.Team, error) {
+	if err := access.Check(p, in.Team, access.TeamUpdate); err != nil {
+		return contract.Team{}, err
 	}
-	name, wrong := normalizeName(name)
-	if err := fault.InvalidFields(wrong); err != nil {
-		return Team{}, err
+	if in.Body.Name != nil {
+		name, wrong := normalizeName(*in.Body.Name)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return contract.Team{}, err
+		}
+		in.Body.Name = &name
 	}
-	var out Team
-	err := s.withLockedTeam(ctx, p, id, access.TeamUpdate, func(tx *models.Tx, row models.Team) error {
-		if err := access.Unchanged(ifMatch, etag(row.Name)); err != nil {
+	var out contract.Team
+	err := s.withLockedTeam(ctx, p, in.Team, access.TeamUpdate, func(tx *models.Tx, row models.Team) error {
+		if err := access.Unchanged(in.IfMatch, etag(row.Name)); err != nil {
 			return err
 		}
+		out = viewTeam(row, p)
+		if in.Body.Name == nil {
+			return nil
+		}
 		before := row
-		row.Name = name
-		if err := tx.RenameTeam(id, name); err != nil {
+		row.Name = *in.Body.Name
+		if err := tx.RenameTeam(row.ID, row.Name); err != nil {
 			return err
 		}
 		out = viewTeam(row, p)
 		return access.Record(tx, p, access.Entry{
 			Action: access.TeamUpdate,
-			Object: id,
-			Team:   id,
+			Object: row.ID,
+			Team:   row.ID,
 			Before: before,
 			After:  row,
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/testkit/state"
@@ -14,7 +15,7 @@ import (
 func (l *land) owner(m made) access.Principal {
 	l.t.Helper()
 	p := l.account()
-	if _, err := l.accounts.Claim(l.t.Context(), p, m.Workspace.ClaimCode, ""); err != nil {
+	if _, err := l.accounts.Claim(l.t.Context(), p, contract.ClaimOf(m.Workspace.ClaimCode, "")); err != nil {
 		l.t.Fatal(err)
 	}
 	p.Roles[m.Workspace.Team], p.HomeTeam = access.Owner, m.Workspace.Team

@@ -102,7 +102,7 @@ func TestNothingIsPurgedBeforeItsGraceIsOver(t *testing.T) {
 		if l.rows(m.Project.ID)["projects"] != 1 || !l.isServed(m) {
 			t.Error("it is gone while its grace lasts")
 		}
-		_, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, "")
+		_, err := l.accounts.Claim(t.Context(), l.account(), contract.ClaimOf(m.Workspace.ClaimCode, ""))
 		if fault.CodeOf(err) != "claim_expired" {
 			t.Errorf("claim during the grace: %v, want claim_expired", err)
 		}
@@ -127,7 +127,8 @@ func TestNothingClaimedIsPurged(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)
 		m := l.make("shop")
-		if _, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, ""); err != nil {
+		claim := contract.ClaimOf(m.Workspace.ClaimCode, "")
+		if _, err := l.accounts.Claim(t.Context(), l.account(), claim); err != nil {
 			t.Fatal(err)
 		}
 		l.end(m)
@@ -156,7 +157,7 @@ func TestClaimAndPurgeNeverShareAWorkspace(t *testing.T) {
 			var both sync.WaitGroup
 			both.Go(func() {
 				if i%2 == 0 {
-					_, claim = l.accounts.Claim(t.Context(), ana, m.Workspace.ClaimCode, "")
+					_, claim = l.accounts.Claim(t.Context(), ana, contract.ClaimOf(m.Workspace.ClaimCode, ""))
 				}
 			})
 			both.Go(func() {
@@ -171,7 +172,7 @@ func TestClaimAndPurgeNeverShareAWorkspace(t *testing.T) {
 			})
 			both.Wait()
 			if i%2 != 0 {
-				_, claim = l.accounts.Claim(t.Context(), ana, m.Workspace.ClaimCode, "")
+				_, claim = l.accounts.Claim(t.Context(), ana, contract.ClaimOf(m.Workspace.ClaimCode, ""))
 			}
 			if purge != nil {
 				t.Fatal(purge)
@@ -223,7 +224,7 @@ func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 		if err := l.purge(); !errors.Is(err, l.files.broken) {
 			t.Fatalf("got %v", err)
 		}
-		_, err := l.accounts.Claim(t.Context(), l.account(), m.Workspace.ClaimCode, "")
+		_, err := l.accounts.Claim(t.Context(), l.account(), contract.ClaimOf(m.Workspace.ClaimCode, ""))
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("claim of what is being deleted: %v, want not found", err)
 		}
@@ -325,7 +326,8 @@ func TestAMergedWorkspaceStays(t *testing.T) {
 		l := newLand(t, db)
 		ana := l.account()
 		merged, gone := l.make("merged"), l.make("gone")
-		if _, err := l.accounts.Claim(t.Context(), ana, merged.Workspace.ClaimCode, ana.HomeTeam); err != nil {
+		claim := contract.ClaimOf(merged.Workspace.ClaimCode, ana.HomeTeam)
+		if _, err := l.accounts.Claim(t.Context(), ana, claim); err != nil {
 			t.Fatal(err)
 		}
 		l.end(merged)

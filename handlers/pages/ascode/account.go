@@ -16,17 +16,16 @@ const (
 var accountPages = map[string]Page{
 	"/account":          shows(contract.GetWhoami),
 	"/account/password": nothing(ofPassword),
-	"/account/delete":   reads("get-account-deletion", ""),
+	"/account/delete":   shows(contract.GetAccountDeletion),
 	"/account/sessions": nothing(ofBrowser),
 	"/account/signins":  nothing(ofPassword),
 	"/claim/:code":      nothing(""),
-	"/claimed":          reads("list-teams", "teams list").and("list-projects", "projects list"),
+	"/claimed":          shows(contract.ListTeams).and("list-projects", "projects list"),
 	"/invite/:code":     nothing(""),
-	"/teams":            reads("list-teams", "teams list", listQuery("created", "name")...),
-	"/teams/:team": reads("list-members", "members list {team}", listQuery("joined", "name", "role")...).
-		and("list-invitations", "invitations list {team}",
-			listOf("invitations_", "created", "email", "role", "expires")...),
-	"/teams/:team/settings": reads("get-team", "teams list").and("get-team-deletion", ""),
+	"/teams":            shows(contract.ListTeams, listQuery("created", "name")...),
+	"/teams/:team": shows(contract.ListTeamMembers, listQuery("joined", "name", "role")...).
+		alsoShows(contract.ListInvitations, listOf("invitations_", "created", "email", "role", "expires")...),
+	"/teams/:team/settings": shows(contract.GetTeam).alsoShows(contract.GetTeamDeletion),
 	"/device":               nothing(ofPerson),
 	"/device/approved":      nothing(ofPerson),
 	"/device/denied":        nothing(ofPerson),
@@ -41,7 +40,7 @@ var accountPages = map[string]Page{
 		and("verify-audit", "audit verify", Text("team", "team", "--team")),
 	"/exports/:export":                     shows(contract.GetExport),
 	"/settings/tokens/:token/secret":       shows(contract.GetToken),
-	"/teams/:team/invitations/:invitation": reads("list-invitations", "invitations list {team}"),
+	"/teams/:team/invitations/:invitation": shows(contract.GetInvitation),
 	"/settings/webhooks/:webhook": shows(contract.GetWebhook).
 		alsoShows(contract.ListDeliveries, sorted("sort", "dir", "-created"),
 			Text("state", "state", "--state"), Text("event", "event", "--event")),
@@ -69,7 +68,7 @@ func auditDay(name, moment string) Field {
 
 var accountForms = map[string][]Call{
 	"/claim/:code": {{
-		Operation: "claim", Command: "claim URL",
+		Operation: contract.ClaimWorkspace.ID, Command: "claim URL",
 		Fields: []Field{Fixed("code", "CODE"), Func("team", "team", func(form url.Values) (any, [][]string) {
 			team := form.Get("team")
 			if team == "" || team == "new" {
@@ -80,12 +79,13 @@ var accountForms = map[string][]Call{
 		Note: "The code is a secret: it is in the address of this page, which is the URL of the command.",
 	}},
 	"/invite/:code": {{
-		Operation: "accept-invitation", Command: "invitations accept LINK", Fields: []Field{Fixed("code", "CODE")},
-		Note: "The code is a secret: it is in the address of this page, which is the LINK of the command.",
+		Operation: contract.AcceptInvitation.ID, Command: "invitations accept LINK",
+		Fields: []Field{Fixed("code", "CODE")},
+		Note:   "The code is a secret: it is in the address of this page, which is the LINK of the command.",
 	}},
-	"/account": does("update-account", "account update", Text("name", "name", "--name"),
-		Text("email", "email", "--email"), Secret("password", "password", "--password-file")),
-	"/account/delete": does("delete-account", "account delete", Text("confirm", "confirm", "--confirm").Need(),
+	"/account": carriesOut(contract.UpdateAccount, append(fieldsOf(contract.UpdateAccount, "name", "email"),
+		Secret("password", "password", "--password-file"))...),
+	"/account/delete": carriesOut(contract.DeleteAccount, Text("confirm", "confirm", "--confirm").Need(),
 		Secret("password", "password", "--password-file").Need()),
 	"/account/password":                 nil, // see ofPassword
 	"/account/signins/link/:provider":   nil, // see ofPassword
@@ -93,18 +93,17 @@ var accountForms = map[string][]Call{
 	"/account/sessions/end-others":      nil, // see ofBrowser
 	"/account/sessions/:session/end":    nil, // see ofBrowser
 	"/device":                           nil, // see ofPerson
-	"/teams":                            does("create-team", "teams create {name}", Text("name", "name", "").Need()),
-	"/teams/:team/rename": does("rename-team", "teams rename {team} {name}",
-		Text("name", "name", "").Need()),
-	"/teams/:team/leave": does("leave-team", "teams leave {team}"),
-	"/teams/:team/members/:account/role": does("change-role", "members role {team} {account} {role}",
-		Text("role", "role", "").Need()),
-	"/teams/:team/members/:account/remove": does("remove-member", "members remove {team} {account}"),
-	"/teams/:team/invitations": does("create-invitation", "invitations create {team} {role}",
-		Text("role", "role", "").Need(), Text("email", "email", "--email")),
-	"/teams/:team/invitations/:invitation/revoke": does("revoke-invitation", "invitations revoke {team} {invitation}"),
+	"/teams":                            submits(contract.CreateTeam, "name"),
+
+	"/teams/:team/rename":                         submits(contract.UpdateTeam, "name"),
+	"/teams/:team/leave":                          submits(contract.LeaveTeam),
+	"/teams/:team/members/:account/role":          submits(contract.UpdateTeamMember, "role"),
+	"/teams/:team/members/:account/remove":        submits(contract.RemoveTeamMember),
+	"/teams/:team/invitations":                    submits(contract.CreateInvitation, "role", "email"),
+	"/teams/:team/invitations/:invitation/revoke": submits(contract.RevokeInvitation),
 	"/teams/:team/delete": {{
-		Operation: "delete-team", Command: "teams delete {team} --yes", Query: []Field{confirmName},
+		Operation: contract.DeleteTeam.ID, Command: commandOf(contract.DeleteTeam) + " --yes",
+		Query: []Field{confirmName},
 	}},
 	"/search": nil, // it finds pages of the dashboard
 }

@@ -263,8 +263,8 @@ func TestTable_Form(t *testing.T) {
 		operation string
 		param     string
 	}{
-		"parameter":      {"/teams/team_1/rename", nil, "rename-team", "team_1"},
-		"escaped":        {"/teams/a%2fb/rename", nil, "rename-team", "a/b"},
+		"parameter":      {"/teams/team_1/rename", nil, "update-team", "team_1"},
+		"escaped":        {"/teams/a%2fb/rename", nil, "update-team", "a/b"},
 		"fixed":          {"/teams", nil, "create-team", ""},
 		"for a browser":  {"/account/password", nil, "", ""},
 		"no such form":   {"/teams/team_1/rename/it", nil, "", ""},

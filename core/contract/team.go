@@ -1,0 +1,293 @@
+package contract
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// TeamPath is the path parameter of a team.
+type TeamPath struct {
+	Team string `path:"team" doc:"Id of the team"`
+}
+
+// Team is a team of the caller.
+type Team struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Role      string    `json:"role" enum:"owner,member,viewer,workspace" doc:"Role of the caller; workspace for the key of an unclaimed workspace"`
+	ETag      string    `json:"etag" doc:"Send as If-Match to update the team"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Path returns its path parameter.
+func (t Team) Path() TeamPath { return TeamPath{Team: t.ID} }
+
+// Tag returns the team's ETag.
+func (t Team) Tag() string { return t.ETag }
+
+// OwnTeamList is a request for the caller's teams.
+type OwnTeamList struct {
+	Page
+	Sort string `query:"sort" enum:"created,-created,name,-name" doc:"Order; - begins at the end; default: created"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
+}
+
+// NewTeam is a team to be created.
+type NewTeam struct {
+	Name string `json:"name" doc:"Name, 1 to 80 characters"`
+}
+
+// TeamCreation is a request for a new team.
+type TeamCreation struct{ Body NewTeam }
+
+// TeamChange changes a team; nil leaves a member as it is.
+type TeamChange struct {
+	Name *string `json:"name,omitempty" doc:"Name, 1 to 80 characters"`
+}
+
+// TeamUpdate is a request to change a team.
+type TeamUpdate struct {
+	TeamPath
+	Condition
+	Body TeamChange
+}
+
+// TeamDeletion is what deleting a team deletes too.
+type TeamDeletion struct {
+	Projects     []string `json:"projects" doc:"At most 100 names. A team with projects cannot be deleted"`
+	MoreProjects int64    `json:"more_projects" doc:"Number of projects that are not named in projects"`
+	Members      int64    `json:"members"`
+	Invitations  int64    `json:"invitations"`
+	Tenants      int64    `json:"tenants"`
+	Users        int64    `json:"users" doc:"Of its tenants"`
+	Products     int64    `json:"products"`
+	Webhooks     int64    `json:"webhooks"`
+}
+
+// TeamRemoval is a request to delete a team.
+type TeamRemoval struct {
+	TeamPath
+	Confirm string `query:"confirm" flag:"-" doc:"The team's name"`
+}
+
+// TeamMemberPath are the path parameters of a member of a team.
+type TeamMemberPath struct {
+	TeamPath
+	Account string `path:"account" doc:"Id of the account"`
+}
+
+// MemberOf returns the path parameters of a member of a team.
+func MemberOf(team, account string) TeamMemberPath { return TeamMemberPath{TeamPath{team}, account} }
+
+// TeamMember is an account in a team.
+type TeamMember struct {
+	Account  string    `json:"account" doc:"Id of the account"`
+	Name     string    `json:"name"`
+	Email    string    `json:"email"`
+	Role     string    `json:"role" enum:"owner,member,viewer"`
+	ETag     string    `json:"etag" doc:"Send as If-Match to update the member"`
+	JoinedAt time.Time `json:"joined_at"`
+}
+
+// Tag returns the member's ETag.
+func (m TeamMember) Tag() string { return m.ETag }
+
+// TeamMemberList is a request for the members of a team.
+type TeamMemberList struct {
+	TeamPath
+	Page
+	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Order; - begins at the end"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
+}
+
+// TeamMemberChange changes a member of a team; nil leaves a member as it is.
+type TeamMemberChange struct {
+	Role *string `json:"role,omitempty" doc:"owner, member or viewer"`
+}
+
+// TeamMemberUpdate is a request to change a member of a team.
+type TeamMemberUpdate struct {
+	TeamMemberPath
+	Condition
+	Body TeamMemberChange
+}
+
+// InvitationPath are the path parameters of an invitation to a team.
+type InvitationPath struct {
+	TeamPath
+	Invitation string `path:"invitation" doc:"Id of the invitation"`
+}
+
+// InvitationOf returns the path parameters of an invitation to a team.
+func InvitationOf(team, id string) InvitationPath { return InvitationPath{TeamPath{team}, id} }
+
+// Invitation is a link by which a person joins a team. It is open: it wasn't used, and didn't expire.
+type Invitation struct {
+	ID        string     `json:"id"`
+	Team      string     `json:"team" doc:"Id of the team"`
+	Role      string     `json:"role" enum:"owner,member,viewer"`
+	Email     string     `json:"email" doc:"Required e-mail address of the account; empty: any account with the link"`
+	CreatedBy string     `json:"created_by" doc:"Id of the inviting account"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt time.Time  `json:"expires_at"`
+	ByMail    bool       `json:"by_mail" doc:"The link is mailed to email, by an installation that sends mail"`
+	MailedAt  *time.Time `json:"mailed_at" doc:"null: not yet, or not by mail"`
+}
+
+// Path returns its path parameters.
+func (i Invitation) Path() InvitationPath { return InvitationOf(i.Team, i.ID) }
+
+// InvitationWithLink is an invitation whose link is new.
+type InvitationWithLink struct {
+	Invitation
+	URL  Secret `json:"url,omitempty" doc:"Link to send; returned only once, and not if it is mailed"`
+	Code Secret `json:"code,omitempty" doc:"Code at the end of the link; returned only once, like url"`
+}
+
+// LogValue implements slog.LogValuer.
+func (i InvitationWithLink) LogValue() slog.Value { return slog.StringValue(i.ID) }
+
+// InvitationList is a request for the open invitations to a team.
+type InvitationList struct {
+	TeamPath
+	Page
+	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Order; - begins at the end; default: created"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the e-mail address, ignoring case"`
+}
+
+// NewInvitation is an invitation to be created.
+type NewInvitation struct {
+	Role  string `json:"role" doc:"owner, member or viewer"`
+	Email string `json:"email,omitempty" minLength:"1" doc:"Address that the link is mailed to, or, where no mail is sent, that the account must have; default: any account with the link"`
+}
+
+// In returns the request to create the invitation in a team.
+func (n NewInvitation) In(team string) InvitationCreation {
+	return InvitationCreation{TeamPath: TeamPath{Team: team}, Body: n}
+}
+
+// InvitationCreation is a request for a new invitation.
+type InvitationCreation struct {
+	TeamPath
+	Body NewInvitation
+}
+
+// InvitationCode is the credential that an invitation's link has.
+type InvitationCode struct {
+	Code Secret `json:"code" doc:"Code at the end of the invitation's link"`
+}
+
+// InvitationAcceptance is a request to join a team.
+type InvitationAcceptance struct{ Body InvitationCode }
+
+// AcceptanceOf returns the request to join the team of an invitation, by the code of its link.
+func AcceptanceOf(code string) InvitationAcceptance {
+	return InvitationAcceptance{InvitationCode{Code: Secret(code)}}
+}
+
+// LogValue implements slog.LogValuer.
+func (InvitationAcceptance) LogValue() slog.Value { return slog.StringValue("accept an invitation") }
+
+const (
+	teams       = "/api/v1/teams"
+	team        = teams + "/{team}"
+	teamMembers = team + "/members"
+	teamMember  = teamMembers + "/{account}"
+	invitations = team + "/invitations"
+	invitation  = invitations + "/{invitation}"
+)
+
+// The operations on teams, their members and their invitations. An invitation isn't updated: its link has been sent.
+var (
+	ListTeams = Op[OwnTeamList, List[Team]]{Operation{
+		ID: "list-teams", Method: http.MethodGet, Path: teams, Summary: "List your teams", Command: "teams list",
+		Doc: "Lists the teams that you are in, with your role in each.",
+	}}
+	CreateTeam = Op[TeamCreation, Team]{Operation{
+		ID: "create-team", Method: http.MethodPost, Path: teams, Status: http.StatusCreated,
+		Summary: "Create a team", Command: "teams create NAME", Example: "teams create Payments",
+		Doc: "You become its owner.",
+	}}
+	GetTeam = Op[TeamPath, Team]{Operation{
+		ID: "get-team", Method: http.MethodGet, Path: team, Summary: "Get a team", Command: "teams show TEAM",
+		Doc: "Has the team with your role in it.",
+	}}
+	UpdateTeam = Op[TeamUpdate, Team]{Operation{
+		ID: "update-team", Method: http.MethodPatch, Path: team, Summary: "Update a team",
+		Command: "teams update TEAM", Example: "teams update team_01 --name Billing",
+		Doc: "Changes only what you send.",
+	}}
+	GetTeamDeletion = Op[TeamPath, TeamDeletion]{Operation{
+		ID: "get-team-deletion", Method: http.MethodGet, Path: team + "/deletion",
+		Summary: "Count what deleting a team deletes too",
+		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
+	}}
+	DeleteTeam = Op[TeamRemoval, None]{Operation{
+		ID: "delete-team", Method: http.MethodDelete, Path: team, Status: http.StatusNoContent,
+		Summary: "Delete a team without projects for good", Command: "teams delete TEAM",
+		Example: "teams delete team_01 --yes",
+		Doc: "Deletes its invitations, webhooks, products, and tenants with their people too. Its members keep " +
+			"their accounts.",
+	}}
+	LeaveTeam = Op[TeamPath, None]{Operation{
+		ID: "leave-team", Method: http.MethodPost, Path: team + "/leave", Status: http.StatusNoContent,
+		Summary: "Leave a team; its last owner cannot", Command: "teams leave TEAM",
+		Doc: "You lose access to the team's projects at once, with your access tokens too.",
+	}}
+
+	ListTeamMembers = Op[TeamMemberList, List[TeamMember]]{Operation{
+		ID: "list-members", Method: http.MethodGet, Path: teamMembers, Summary: "List the members of a team",
+		Command: "members list TEAM",
+		Doc:     "Lists the accounts in the team with their roles, the oldest account first.",
+	}}
+	GetTeamMember = Op[TeamMemberPath, TeamMember]{Operation{
+		ID: "get-member", Method: http.MethodGet, Path: teamMember, Summary: "Get a member of a team",
+		Command: "members show TEAM ACCOUNT",
+		Doc:     "Has the member's name, address and role.",
+	}}
+	UpdateTeamMember = Op[TeamMemberUpdate, TeamMember]{Operation{
+		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
+		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
+		Doc: "The role counts from the next request on. The team's last owner can't get another role.",
+	}}
+	RemoveTeamMember = Op[TeamMemberPath, None]{Operation{
+		ID: "remove-member", Method: http.MethodDelete, Path: teamMember, Status: http.StatusNoContent,
+		Summary: "Remove a member from a team", Command: "members remove TEAM ACCOUNT",
+		Doc: "The account loses access to the team's projects at once. Its open invitations are revoked.",
+	}}
+
+	ListInvitations = Op[InvitationList, List[Invitation]]{Operation{
+		ID: "list-invitations", Method: http.MethodGet, Path: invitations,
+		Summary: "List the open invitations of a team", Command: "invitations list TEAM",
+		Doc: "Invitations that were used or have expired are not listed.",
+	}}
+	CreateInvitation = Op[InvitationCreation, InvitationWithLink]{Operation{
+		ID: "create-invitation", Method: http.MethodPost, Path: invitations, Status: http.StatusCreated,
+		Summary: "Create an invitation for one person: mail its link, or show it once",
+		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
+		Doc: "The link works once, within a week. With an address it is mailed there where the installation sends " +
+			"mail; otherwise the answer has it.",
+	}}
+	GetInvitation = Op[InvitationPath, Invitation]{Operation{
+		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",
+		Command: "invitations show TEAM INVITATION",
+		Doc:     "Has everything about the invitation but its link.",
+	}}
+	RevokeInvitation = Op[InvitationPath, None]{Operation{
+		ID: "revoke-invitation", Method: http.MethodDelete, Path: invitation, Status: http.StatusNoContent,
+		Summary: "Revoke an invitation: its link stops working", Command: "invitations revoke TEAM INVITATION",
+		Doc: "An invitation that was used already can't be revoked: remove the member instead.",
+	}}
+	AcceptInvitation = Op[InvitationAcceptance, Team]{Operation{
+		ID: "accept-invitation", Method: http.MethodPost, Path: "/api/v1/invitations/accept",
+		Summary: "Join a team by its invitation's link or code", Command: "invitations accept CODE",
+		Doc: "Adds your account to the team with the role of the invitation, which is used up.",
+	}}
+)
+
+var teamOperations = []Described{
+	ListTeams, CreateTeam, GetTeam, UpdateTeam, GetTeamDeletion, DeleteTeam, LeaveTeam, ListTeamMembers, GetTeamMember,
+	UpdateTeamMember, RemoveTeamMember, ListInvitations, CreateInvitation, GetInvitation, RevokeInvitation,
+	AcceptInvitation,
+}
