@@ -125,7 +125,7 @@ var (
 	aNumber  = regexp.MustCompile(`\b(shop|tenant|product|new|member|api|www)-\d+\b`)
 	aName    = regexp.MustCompile(`\bapi-0-0-1-[a-z0-9]{6}\b`) // of a target's host name
 	aSecret  = regexp.MustCompile(`whsec_[A-Za-z0-9+/]+=*|[A-Za-z0-9_-]{20,}`)
-	aPrefix  = regexp.MustCompile(`^([a-z]+_)*`)
+	aPrefix  = regexp.MustCompile(`^(postern_pat_|pst_[a-z]+_|whsec_)?`)
 	aDigit   = regexp.MustCompile(`[0-9]`)
 	anETag   = regexp.MustCompile(`[a-z0-9A-Z_-]+`)
 	aTook    = regexp.MustCompile(`\b(in|after) \d+ m?s\b`)
