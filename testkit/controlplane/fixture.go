@@ -53,12 +53,16 @@ func NewFixture(t testing.TB, db *models.DB) *Fixture {
 	o.Owner = SignUpOwner(t, o.Server)
 	o.Principal = o.principalOf(t, o.Owner)
 	o.Team = o.Principal.HomeTeam
-	for name, role := range map[string]access.Role{"mia": access.Member, "vic": access.Viewer} {
-		o.Members[role] = o.createAccount(t, name, o.Team, role)
-		o.MemberIDs[role] = o.principalOf(t, o.Members[role]).Account
-	}
+	o.addMember(t, "mia", access.Member)
+	o.addMember(t, "vic", access.Viewer)
 	o.addOutsiders(t)
 	return o
+}
+
+func (o *Fixture) addMember(t testing.TB, name string, role access.Role) {
+	t.Helper()
+	o.Members[role] = o.createAccount(t, name, o.Team, role)
+	o.MemberIDs[role] = o.principalOf(t, o.Members[role]).Account
 }
 
 func (o *Fixture) addOutsiders(t testing.TB) {

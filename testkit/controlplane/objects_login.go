@@ -37,10 +37,13 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 	ctx, service := t.Context(), o.Server.Directory
 	user, err := service.CreateUser(ctx, o.Principal, contract.NewUser{Email: "ana@example.com"}.In(has.Tenant))
 	must(t, err)
-	for id, name := range map[*string]string{&has.group: "staff", &has.child: "inner"} {
-		group, err := service.CreateGroup(ctx, o.Principal, contract.NewGroup{Name: name}.In(has.Tenant))
+	for _, group := range []struct {
+		id   *string
+		name string
+	}{{&has.group, "staff"}, {&has.child, "inner"}} {
+		created, err := service.CreateGroup(ctx, o.Principal, contract.NewGroup{Name: group.name}.In(has.Tenant))
 		must(t, err)
-		*id = group.ID
+		*group.id = created.ID
 	}
 	approval, err := service.Approve(ctx, o.Principal, has.Tenant, directory.NewApproval{
 		Kind:  "email",

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"testing"
+	"time"
 
 	"postern/models"
 	"postern/service/access"
@@ -17,14 +18,15 @@ func (o *Fixture) createPeople(t testing.TB, has *Objects) {
 	now := models.Now()
 	has.Team, has.account = o.createTeam(t, "Team"), o.createTom(t)
 	host := o.createTom(t) // the other owner: invitations end with the account that created them
-	for account, role := range map[string]access.Role{
-		o.Principal.Account:        access.Owner,
-		host:                       access.Owner,
-		has.account:                access.Member,
-		o.MemberIDs[access.Member]: access.Member,
-		o.MemberIDs[access.Viewer]: access.Viewer,
+	for i, member := range []models.Membership{
+		{AccountID: o.Principal.Account, Role: string(access.Owner)},
+		{AccountID: host, Role: string(access.Owner)},
+		{AccountID: has.account, Role: string(access.Member)},
+		{AccountID: o.MemberIDs[access.Member], Role: string(access.Member)},
+		{AccountID: o.MemberIDs[access.Viewer], Role: string(access.Viewer)},
 	} {
-		o.insert(t, &models.Membership{TeamID: has.Team, AccountID: account, Role: string(role), CreatedAt: now})
+		member.TeamID, member.CreatedAt = has.Team, now.Add(time.Duration(i)*time.Millisecond) // in this order
+		o.insert(t, &member)
 	}
 	has.invitation, _ = o.invite(t, has.Team, host)
 	other := o.createTeam(t, "Team")
