@@ -196,7 +196,8 @@ func (s steadied) string(name, text string) string {
 	text = aPEMText.ReplaceAllString(text, "$1…$2")
 	text = anID.ReplaceAllStringFunc(text, s.id)
 	return aSecret.ReplaceAllStringFunc(text, func(found string) string {
-		if anID.MatchString(found) || !aDigit.MatchString(found) && strings.ToLower(found) == found { // words
+		words := !aDigit.MatchString(found) && strings.ToLower(found) == found && strings.ContainsAny(found, "-_")
+		if anID.MatchString(found) || words {
 			return found
 		}
 		prefix := aPrefix.FindString(found)
