@@ -126,7 +126,7 @@ case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
 for name in git node gcc haproxy luajit nginx pgbouncer prometheus promtool redis-server shellcheck \
-	curl java chromium wrk h2load; do
+	curl java chromium-headless-shell wrk h2load; do
 	printf '#!/bin/sh\n' >$name
 	chmod 755 $name
 done
@@ -180,8 +180,8 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	log := m.log()
 	for _, want := range []string{
 		" update\n",
-		"install --no-install-recommends ca-certificates chromium curl default-jre-headless fonts-dejavu-core gcc " +
-			"git haproxy libc6-dev " +
+		"install --no-install-recommends ca-certificates chromium-headless-shell curl default-jre-headless " +
+			"fonts-dejavu-core gcc git haproxy libc6-dev " +
 			"libnginx-mod-http-lua luajit2 maven nginx-light nodejs npm pgbouncer postgresql prometheus " +
 			"python3 python3-venv redis-server shellcheck\n",
 		"a service may start: 101\n",
@@ -296,8 +296,9 @@ func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
 		aptFails bool
 		tells    string
 	}{
-		"no apt-get":              {user: "0", tells: "Install it and run this again"},
-		"neither root nor sudo":   {user: "1000", aptGet: true, tells: "apt-get install ca-certificates chromium curl"},
+		"no apt-get": {user: "0", tells: "Install it and run this again"},
+		"neither root nor sudo": {user: "1000", aptGet: true,
+			tells: "apt-get install ca-certificates chromium-headless-shell curl"},
 		"packages without effect": {user: "0", aptFails: true, tells: "not where it is looked for"},
 	}
 	for name, tt := range tests {
