@@ -146,14 +146,6 @@ func answerPage[Item, Output any](
 	return &body[list[Output]]{listOf(shown.Items, shown.Next)}, nil
 }
 
-// orNone returns an empty list for nil, so that JSON shows [] and not null.
-func orNone(names []string) []string {
-	if names == nil {
-		return []string{}
-	}
-	return names
-}
-
 func listOf[T any](items []T, next string) list[T] {
 	out := list[T]{Items: items}
 	if items == nil {
