@@ -99,6 +99,7 @@ func (b *Build) HasPeople(t snapshot.Tenant) bool {
 // people returns the files about the people of all tenants.
 func (b *Build) people() []Part {
 	var parts []Part
+	required := b.groupsOfRules()
 	for _, t := range b.Project.Tenants {
 		if !b.HasPeople(t) {
 			continue
@@ -107,7 +108,7 @@ func (b *Build) people() []Part {
 			document(EntryFile(t.Name), entryFileDoc, entryDocOf(t.Directory)),
 			document(GroupsFile(t.Name), groupsFileDoc, groupsDocOf(t.Directory)),
 			b.userRows(t))
-		parts = append(parts, b.scim(t)...)
+		parts = append(parts, b.scim(t, required)...)
 	}
 	return parts
 }

@@ -19,10 +19,10 @@ func bulkFile(tenant string, n int) string {
 	return fmt.Sprintf("%sbulk-%04d.json", SCIMFolder(tenant), n+1)
 }
 
-// scim returns the files for SCIM receivers of the people of a tenant.
-func (b *Build) scim(t snapshot.Tenant) []Part {
+// scim returns the files for SCIM receivers of the people of a tenant. required are the groups of rules.
+func (b *Build) scim(t snapshot.Tenant, required map[string]bool) []Part {
 	folder := SCIMFolder(t.Name)
-	t.Directory = b.byRuleNames(t.Directory)
+	t.Directory = byRuleNames(t.Directory, required)
 	source := func(part string) scim.Source {
 		return scim.Source{Tenant: t, Users: func(ctx context.Context) iter.Seq2[*snapshot.User, error] {
 			return b.UsersOf(ctx, t, part)
@@ -62,15 +62,7 @@ func (b *Build) scim(t snapshot.Tenant) []Part {
 // byRuleNames returns the directory without the display names of groups that a rule requires. A SCIM group has a single
 // name: a receiver such as another Postern would derive the name of such a group from its display name, and the rule
 // would let no one in.
-func (b *Build) byRuleNames(d *snapshot.Directory) *snapshot.Directory {
-	required := map[string]bool{}
-	for _, v := range b.Project.Versions {
-		for _, rule := range v.Rules.List {
-			for _, name := range rule.Groups {
-				required[name] = true
-			}
-		}
-	}
+func byRuleNames(d *snapshot.Directory, required map[string]bool) *snapshot.Directory {
 	named := *d
 	named.Groups = slices.Clone(d.Groups)
 	for i, g := range named.Groups {
@@ -79,4 +71,17 @@ func (b *Build) byRuleNames(d *snapshot.Directory) *snapshot.Directory {
 		}
 	}
 	return &named
+}
+
+// groupsOfRules returns the names of the groups that rules require.
+func (b *Build) groupsOfRules() map[string]bool {
+	required := map[string]bool{}
+	for _, v := range b.Project.Versions {
+		for _, rule := range v.Rules.List {
+			for _, name := range rule.Groups {
+				required[name] = true
+			}
+		}
+	}
+	return required
 }
