@@ -18,6 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -171,10 +172,10 @@ func TestAPortInUseIsNamedWithItsFlag(t *testing.T) {
 	}
 	defer taken.Close()
 	busy := taken.Addr().String()
-	for flag, take := range map[string]func(*config.Config){
+	for flag, take := range ordered.ByName(map[string]func(*config.Config){
 		"--control-addr": func(c *config.Config) { c.ControlAddr = busy },
 		"--gateway-addr": func(c *config.Config) { c.GatewayAddr = busy },
-	} {
+	}) {
 		c := settings(t.TempDir(), "")
 		take(&c)
 		if got := refused(t, c); !strings.Contains(got, busy+" is in use") || !strings.Contains(got, flag) {

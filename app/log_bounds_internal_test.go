@@ -14,6 +14,7 @@ import (
 
 	"postern/platform/traces"
 	"postern/testkit/collector"
+	"postern/testkit/ordered"
 )
 
 // newBoundedLog writes to the buffer; its clock is what now points at.
@@ -24,7 +25,7 @@ func newBoundedLog(into *bytes.Buffer, now *time.Time) *slog.Logger {
 
 func TestBoundedLog_Length(t *testing.T) {
 	long := strings.Repeat("é", 450_000)
-	for name, write := range map[string]func(*slog.Logger){
+	for name, write := range ordered.ByName(map[string]func(*slog.Logger){
 		"message":        func(l *slog.Logger) { l.Error(long) },
 		"text":           func(l *slog.Logger) { l.Error("m", "a", long) },
 		"error":          func(l *slog.Logger) { l.Error("m", "error", errors.New(long)) },
@@ -33,7 +34,7 @@ func TestBoundedLog_Length(t *testing.T) {
 		"With":           func(l *slog.Logger) { l.With("a", long).Error("m") },
 		"group":          func(l *slog.Logger) { l.Error("m", slog.Group("g", "a", long)) },
 		"in a WithGroup": func(l *slog.Logger) { l.WithGroup("g").Error("m", "a", long) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			now := time.Now()

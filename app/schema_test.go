@@ -16,6 +16,7 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 const unknownStep = `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`
@@ -37,21 +38,21 @@ func TestUnknownSchema(t *testing.T) {
 			"set operators": func() error { return app.SetOperator(t.Context(), c, "ana@example.com", true) },
 			"audit verify":  func() error { _, err := app.VerifyAudit(t.Context(), c); return err },
 		}
-		for name, run := range commands {
+		for name, run := range ordered.ByName(commands) {
 			t.Run(name+" refuses a step that no program has announced", func(t *testing.T) {
 				wantUnknown(t, run(), "schema 9999 of another, unreleased commit")
 			})
 		}
 		execute(t, c, `DELETE FROM goose_db_version WHERE version_id = 9999`)
 		execute(t, c, `UPDATE schema_compatibility SET digest = 'other'`)
-		for name, run := range commands {
+		for name, run := range ordered.ByName(commands) {
 			t.Run(name+" refuses a schema of other steps", func(t *testing.T) {
 				wantUnknown(t, run(), "schema 1 of another, unreleased commit")
 			})
 		}
 		execute(t, c, unknownStep)
 		execute(t, c, `UPDATE schema_compatibility SET version = 9999, oldest = 9000`)
-		for name, run := range commands {
+		for name, run := range ordered.ByName(commands) {
 			t.Run(name+" refuses a schema for newer programs", func(t *testing.T) { wantUnknown(t, run(), "9000") })
 		}
 		execute(t, c, `UPDATE schema_compatibility SET oldest = 1`)
@@ -64,7 +65,7 @@ func TestUnknownSchema(t *testing.T) {
 			}
 		})
 		execute(t, c, `ALTER TABLE schema_compatibility DROP COLUMN digest`)
-		for name, run := range commands {
+		for name, run := range ordered.ByName(commands) {
 			t.Run(name+" refuses a schema without a digest", func(t *testing.T) {
 				wantUnknown(t, run(), "schema 9999 of another, unreleased commit")
 			})

@@ -13,6 +13,7 @@ import (
 
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // renew writes a certificate of that name, and its key, to the files of the setting.
@@ -107,10 +108,10 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 }
 
 func TestACertificateThatCannotBeReadIsNamedWithItsFlag(t *testing.T) {
-	for flag, set := range map[string]func(*config.Config, config.KeyPair){
+	for flag, set := range ordered.ByName(map[string]func(*config.Config, config.KeyPair){
 		"--gateway-tls-cert": func(c *config.Config, p config.KeyPair) { c.GatewayTLS = p },
 		"--control-tls-cert": func(c *config.Config, p config.KeyPair) { c.ControlTLS = p },
-	} {
+	}) {
 		c := settings(t.TempDir(), "")
 		set(&c, config.KeyPair{
 			CertFile: filepath.Join(c.DataDir, "none.crt"),

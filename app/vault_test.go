@@ -14,6 +14,7 @@ import (
 	"postern/platform/config"
 	"postern/platform/secrets"
 	"postern/testkit"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -142,10 +143,10 @@ func TestNew_emptiedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	for name, refused := range map[string]func() error{
+	for name, refused := range ordered.ByName(map[string]func() error{
 		"serve":   func() error { _, err := app.New(t.Context(), c, "test", quiet); return err },
 		"migrate": func() error { _, _, err := app.Migrate(t.Context(), c, quiet); return err },
-	} {
+	}) {
 		if err := refused(); err == nil || !strings.Contains(err.Error(), "is empty, and ") {
 			t.Errorf("%s: %v", name, err)
 		}

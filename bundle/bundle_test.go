@@ -21,6 +21,7 @@ import (
 	"postern/core/snapshot"
 	"postern/platform/fault"
 	"postern/testkit/golden"
+	"postern/testkit/ordered"
 	"postern/testkit/sample"
 )
 
@@ -153,10 +154,10 @@ func TestGuideDescribesExactlyTheFilesInTheZip(t *testing.T) {
 }
 
 func TestKeysLeftOutAreReportedAsSkipped(t *testing.T) {
-	for name, change := range map[string]func(*bundle.Options){
+	for name, change := range ordered.ByName(map[string]func(*bundle.Options){
 		"keys none":        func(o *bundle.Options) { o.Keys = bundle.KeysNone },
 		"without consumer": func(o *bundle.Options) { o.Consumers = false },
-	} {
+	}) {
 		in := sampleInput()
 		change(&in.Options)
 		data, _ := write(t, in)
@@ -216,7 +217,7 @@ func TestWriteRefusesInvalidInput(t *testing.T) {
 		"target with query":    target("http://x/?a"),
 		"target of a file":     target("file:///etc"),
 	}
-	for name, change := range cases {
+	for name, change := range ordered.ByName(cases) {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()
 			change(&in)
@@ -237,7 +238,7 @@ func TestWriteRefusesStrangeKeys(t *testing.T) {
 		"out of order":       func(k *snapshot.Key) { k.ID = "key_0" },
 		"twice":              func(*snapshot.Key) {},
 	}
-	for name, change := range cases {
+	for name, change := range ordered.ByName(cases) {
 		in, bad := sampleInput(), good
 		change(&bad)
 		in.Keys = func(context.Context) iter.Seq2[snapshot.Key, error] {

@@ -11,6 +11,7 @@ import (
 	"postern/bundle"
 	"postern/core/snapshot"
 	"postern/platform/fault"
+	"postern/testkit/ordered"
 )
 
 // withSecrets is a project with a secret of every kind.
@@ -84,7 +85,7 @@ func TestSecretsAreEncryptedToARecipient(t *testing.T) {
 }
 
 func TestSecretsNeedOptionsThatFit(t *testing.T) {
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		change func(*bundle.Options)
 		code   string
 	}{
@@ -97,7 +98,7 @@ func TestSecretsNeedOptionsThatFit(t *testing.T) {
 		"hashes without consumers": {
 			func(o *bundle.Options) { o.Keys, o.Consumers = bundle.KeysHashes, false }, "keys_without_consumers",
 		},
-	} {
+	}) {
 		in := withSecrets()
 		tt.change(&in.Options)
 		_, err := bundle.Write(t.Context(), failing{nil}, in)

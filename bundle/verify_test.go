@@ -12,6 +12,7 @@ import (
 
 	"postern/core/filelimits"
 	"postern/platform/fault"
+	"postern/testkit/ordered"
 	"postern/testkit/sample"
 )
 
@@ -56,7 +57,7 @@ func TestWrite_projectInTheBin(t *testing.T) {
 
 // Each case breaks one thing; the error begins with the name of the entry.
 func TestVerifyNamesTheEntryAtFault(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range ordered.ByName(map[string]struct {
 		entry string
 		says  string
 		spoil func(*editable)
@@ -83,7 +84,7 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 			e.files["SCHEMA.md"] = strings.Repeat("0", 20<<20)
 			e.resum()
 		}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			e := unpacked(t)
 			c.spoil(e)

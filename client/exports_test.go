@@ -21,6 +21,7 @@ import (
 	"postern/client"
 	"postern/core/contract"
 	"postern/platform/fault"
+	"postern/testkit/ordered"
 )
 
 func TestAnExportIsWaitedForAndDownloaded(t *testing.T) {
@@ -134,7 +135,7 @@ func TestWaitExport_stream(t *testing.T) {
 		_, _ = io.WriteString(w, text)
 		_ = http.NewResponseController(w).Flush()
 	}
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		stream func(w http.ResponseWriter, r *http.Request, n int)
 		polls  bool
 		rows   []int64 // of the progress that is shown before the end
@@ -189,7 +190,7 @@ func TestWaitExport_stream(t *testing.T) {
 			},
 			polls: true,
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var streams, polls atomic.Int32

@@ -9,6 +9,7 @@ import (
 
 	"postern/client"
 	"postern/core/contract"
+	"postern/testkit/ordered"
 )
 
 // lossy stands before a server and loses its first answers to changes, after the
@@ -44,7 +45,7 @@ func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address
 func TestLostAnswerIsRequestedAgain(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
-	for name, lose := range map[string]func(http.ResponseWriter){
+	for name, lose := range ordered.ByName(map[string]func(http.ResponseWriter){
 		"cut": func(w http.ResponseWriter) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -58,7 +59,7 @@ func TestLostAnswerIsRequestedAgain(t *testing.T) {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusServiceUnavailable)
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			before := count(t, api)
 			front, sent := lossy(t, server, lose)

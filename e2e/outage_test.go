@@ -16,6 +16,7 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // One replica writes with many requests at once and is stopped in the middle of
@@ -98,10 +99,10 @@ func creates(t *testing.T, api *client.Client, p client.Proxy) {
 const burst = 60
 
 func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
-	for name, breakDown := range map[string]func(*testkit.Relay, testing.TB){
+	for name, breakDown := range ordered.ByName(map[string]func(*testkit.Relay, testing.TB){
 		"connections are accepted": func(r *testkit.Relay, _ testing.TB) { r.Hang() },
 		"packets are dropped":      (*testkit.Relay).Drop,
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			database := testkit.Postgres(t)

@@ -13,6 +13,7 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // TestWhatOneReplicaTakesAwayTheOtherRefuses has two processes on one PostgreSQL
@@ -41,7 +42,7 @@ func takenAwayElsewhere(t *testing.T, database string) {
 		return err
 	}
 	var rotated contract.KeyWithSecret
-	for what, take := range map[string]func(ctx context.Context, key contract.Key) error{
+	for what, take := range ordered.ByName(map[string]func(ctx context.Context, key contract.Key) error{
 		"revoked": func(ctx context.Context, key contract.Key) error { return change(ctx, contract.RevokeKey, key) },
 		"frozen":  func(ctx context.Context, key contract.Key) error { return change(ctx, contract.FreezeKey, key) },
 		"rotated": func(ctx context.Context, key contract.Key) (err error) {
@@ -51,7 +52,7 @@ func takenAwayElsewhere(t *testing.T, database string) {
 			})
 			return err
 		},
-	} {
+	}) {
 		for range 5 {
 			in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)
 			key, err := client.Do(t.Context(), api, contract.CreateKey, in)

@@ -13,6 +13,7 @@ import (
 
 	"postern/gateway"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // dialFrom connects from an address of this machine: all of 127.0.0.0/8 is.
@@ -181,7 +182,7 @@ func TestConnectionsAreCountedOut(t *testing.T) {
 		resp, err := client.Do(req)
 		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 	}
-	for name, call := range map[string]func() bool{
+	for name, call := range ordered.ByName(map[string]func() bool{
 		"nothing said":         func() bool { return hangUp(plain) },
 		"nothing said, TLS":    func() bool { return hangUp(secured) },
 		"the engine":           func() bool { return one(plain, "X-A: b") },
@@ -191,7 +192,7 @@ func TestConnectionsAreCountedOut(t *testing.T) {
 		"HTTP/2":               overHTTP2,
 		"malformed":            func() bool { return !one(plain, "X A: b") },
 		"malformed within TLS": func() bool { return !one(secured, "X A: b") },
-	} {
+	}) {
 		for range 10 {
 			plain.comesIn(name, call)
 		}

@@ -15,6 +15,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // ClientKey returns the key, which is sealed backwards.
@@ -169,11 +170,11 @@ func TestClientCertificateThatCannotBePresented(t *testing.T) {
 	good, other := newClientCertificate(t, "prod.test"), newClientCertificate(t, "other.test")
 	up := newMutual(t, tls.VersionTLS13, tls.NoClientCert)
 	r := newRig(t, nil, presenting(up, nil, good))
-	for name, edit := range map[string]func(*snapshot.Environment){
+	for name, edit := range ordered.ByName(map[string]func(*snapshot.Environment){
 		"key that does not open": func(e *snapshot.Environment) { e.Certificate.Sealed = nil },
 		"key of another":         func(e *snapshot.Environment) { e.Certificate.Sealed = other.Sealed },
 		"http target":            func(e *snapshot.Environment) { e.Target = "http://127.0.0.1:9" },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			next := *r.project
 			next.Versions = slices.Clone(next.Versions)

@@ -11,6 +11,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit/ordered"
 )
 
 // deafs are connections whose other ends stop reading: each write waits for Close then.
@@ -98,10 +99,10 @@ func TestACallOverTLSEndsAlthoughNoEndReads(t *testing.T) {
 			_, _ = io.Copy(io.Discard, from)
 		}
 	})
-	for name, begin := range map[string]func(*lasting){
+	for name, begin := range ordered.ByName(map[string]func(*lasting){
 		"tunnel": func(l *lasting) { l.tunnelled("X-API-Key: " + l.key) },
 		"answer": func(l *lasting) { l.stream("GET", "/slow", "X-API-Key: "+l.key) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			callers, upstreams := &deafs{}, &deafs{}
 			l := newLasting(t, overTLS(pair), withTarget(target), func(r *rig, o *gateway.Options) {

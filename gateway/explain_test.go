@@ -7,6 +7,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit/ordered"
 )
 
 // Explain decides as calls are decided.
@@ -130,13 +131,13 @@ func TestExplain_rolesOnExport(t *testing.T) {
 // The exported gateway knows neither takedowns nor deletions.
 func TestExplain_closedProjectsOnExport(t *testing.T) {
 	q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/staff"}
-	for name, closed := range map[string]struct {
+	for name, closed := range ordered.ByName(map[string]struct {
 		change func(*snapshot.Project)
 		denial policy.Denial
 	}{
 		"taken down": {func(p *snapshot.Project) { p.TakenDown = true }, policy.ProjectFrozen},
 		"deleted":    {func(p *snapshot.Project) { p.Deleted = true }, policy.Deleted},
-	} {
+	}) {
 		r := newRig(t, nil, withRules(shopRules), withProject(closed.change))
 		got := r.gateway.Explain(q)
 		if got.Denial != closed.denial || got.Exported != policy.CredentialsRequired {

@@ -9,6 +9,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit/ordered"
 )
 
 func TestAddressing(t *testing.T) {
@@ -208,7 +209,7 @@ func TestPublishReplacesEverything(t *testing.T) {
 }
 
 func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
-	for name, spoil := range map[string]func(*snapshot.Project){
+	for name, spoil := range ordered.ByName(map[string]func(*snapshot.Project){
 		"unknown mode":    func(p *snapshot.Project) { p.Versions[0].Access.Mode = "open" },
 		"no mode":         func(p *snapshot.Project) { p.Versions[0].Access.Mode = "" },
 		"unknown keyless": func(p *snapshot.Project) { p.Versions[0].Access.Keyless = "maybe" },
@@ -228,7 +229,7 @@ func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
 		"target with a password": func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = "http://a:b@x/" },
 		"no name":                func(p *snapshot.Project) { p.Name = "" },
 		"no id":                  func(p *snapshot.Project) { p.ID = "" },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil)
 			spoilt := *r.project

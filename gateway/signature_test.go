@@ -16,6 +16,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/testkit/messagesignatures"
+	"postern/testkit/ordered"
 )
 
 // signingKey returns a key made from a letter, sealed as the Unsealer reversed opens it.
@@ -122,7 +123,7 @@ func TestCallSigningFindsChanges(t *testing.T) {
 	if _, err := r.verify(call, "env_prod"); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*seen){
+	for name, change := range ordered.ByName(map[string]func(*seen){
 		"the method":    func(s *seen) { s.method = "POST" },
 		"the path":      func(s *seen) { s.uri = "/base/order?a=b" },
 		"the query":     func(s *seen) { s.uri = "/base/orders?a=c" },
@@ -134,7 +135,7 @@ func TestCallSigningFindsChanges(t *testing.T) {
 			s.header.Set("Signature-Input", strings.Replace(s.header.Get("Signature-Input"), "created=1",
 				"created=2", 1))
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			changed := call
 			changed.header = call.header.Clone()

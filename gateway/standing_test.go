@@ -13,6 +13,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit/ordered"
 )
 
 // lasting is a rig whose upstream's responses go on until the gateway ends them.
@@ -228,7 +229,7 @@ func TestAStreamEndsWithWhatLetItIn(t *testing.T) {
 				wants[name] = l.begin(way, tc.credential(l))
 				tc.end(l)
 			}
-			for name, want := range wants {
+			for name, want := range ordered.ByName(wants) {
 				t.Run(name, want)
 			}
 		})

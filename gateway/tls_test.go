@@ -15,6 +15,7 @@ import (
 
 	"postern/gateway"
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // pair is the certificate of a listener, and what its callers trust.
@@ -123,7 +124,7 @@ func TestTheUpstreamLearnsHowTheCallCame(t *testing.T) {
 			return r.over(r.http2(), "GET", "/1.0.0/prod/a", nil, "X-Forwarded-Proto: gopher")
 		},
 	}
-	for name, call := range calls {
+	for name, call := range ordered.ByName(calls) {
 		if got := call(); got.StatusCode != 200 {
 			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
 		}

@@ -16,6 +16,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit/ordered"
 )
 
 const ordersDocument = `{"openapi":"3.1.0","info":{"title":"Orders","version":"1"},
@@ -357,10 +358,10 @@ func TestPublishedDocument_generated(t *testing.T) {
 
 func TestPublish_refusesUnknownValidation(t *testing.T) {
 	r := newRig(t, nil)
-	for name, edit := range map[string]func(*snapshot.Version){
+	for name, edit := range ordered.ByName(map[string]func(*snapshot.Version){
 		"validation":  func(v *snapshot.Version) { v.Validation = "later" },
 		"publication": func(v *snapshot.Version) { v.Publication = "later" },
-	} {
+	}) {
 		other := *r.project
 		other.Versions = []snapshot.Version{r.project.Versions[0]}
 		edit(&other.Versions[0])

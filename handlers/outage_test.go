@@ -10,6 +10,7 @@ import (
 	"postern/models"
 	"postern/testkit"
 	"postern/testkit/controlplane"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -38,7 +39,7 @@ func TestPostgresOutage_answers(t *testing.T) {
 			accept: "application/json",
 		},
 	}
-	for kind, begin := range outages {
+	for kind, begin := range ordered.ByName(outages) {
 		t.Run("a database that "+kind, func(t *testing.T) {
 			database := state.Postgres(t)
 			relay := testkit.NewRelay(t, database)

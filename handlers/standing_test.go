@@ -18,6 +18,7 @@ import (
 	"postern/service/exports"
 	"postern/testkit"
 	"postern/testkit/controlplane"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -106,7 +107,7 @@ func TestStreams_rightLost(t *testing.T) {
 	t.Cleanup(listener.Close)
 	t.Cleanup(o.Server.Usage.Recorder.EndFollowers) // before Close, which waits for readers
 	t.Cleanup(o.Server.Exports.Followers.End)
-	for name, begin := range readings {
+	for name, begin := range ordered.ByName(readings) {
 		for _, route := range []string{
 			"/api/v1/projects/:project/requests", "/api/v1/exports/:export/events",
 			"/projects/:project/requests", "/exports/:export",

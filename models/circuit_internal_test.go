@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"postern/testkit/ordered"
 )
 
 func TestCircuit(t *testing.T) {
 	now := time.Now()
-	for name, c := range map[string]struct {
+	for name, c := range ordered.ByName(map[string]struct {
 		happens func(*circuit)
 		at      time.Time
 		allowed bool
@@ -39,7 +41,7 @@ func TestCircuit(t *testing.T) {
 			now,
 			false,
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			var subject circuit
 			c.happens(&subject)

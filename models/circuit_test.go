@@ -8,6 +8,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/testkit"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -32,8 +33,8 @@ func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 			return err
 		},
 	}
-	for how, breakDown := range breaks {
-		for what, call := range calls {
+	for how, breakDown := range ordered.ByName(breaks) {
+		for what, call := range ordered.ByName(calls) {
 			t.Run(how+"/"+what+" end together and succeed later", func(t *testing.T) {
 				database := state.Postgres(t)
 				relay := testkit.NewRelay(t, database)

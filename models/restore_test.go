@@ -7,6 +7,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/testkit"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -19,7 +20,7 @@ func TestPostgresWhileABackupIsRestored(t *testing.T) {
 	write := func(t *testing.T, db *models.DB) error {
 		return db.Write(t.Context(), func(tx *models.Tx) error { return tx.WorkerAlive("wrk_1") })
 	}
-	for name, test := range map[string]struct {
+	for name, test := range ordered.ByName(map[string]struct {
 		lack string // what is done to the schema; "" drops the database
 		call func(*testing.T, *models.DB) error
 	}{
@@ -27,7 +28,7 @@ func TestPostgresWhileABackupIsRestored(t *testing.T) {
 		"no schema":   {"ALTER SCHEMA public RENAME TO later", write},
 		"no index":    {"ALTER TABLE workers DROP CONSTRAINT workers_pkey", write},
 		"no database": {"", read},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			database := state.Postgres(t)
 			saved := testkit.SavePostgres(t, database)

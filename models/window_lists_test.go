@@ -7,6 +7,7 @@ import (
 
 	"postern/migrations"
 	"postern/models"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -77,7 +78,7 @@ func TestSearches_window(t *testing.T) {
 			list, err := tx.MembersOfGroup(group, page)
 			return foundIn(list, func(m models.MemberRow) string { return m.UserID }), err
 		}
-		for name, tt := range map[string]struct {
+		for name, tt := range ordered.ByName(map[string]struct {
 			list      func(models.Page) (found, error)
 			sort      string
 			near, far string // texts
@@ -90,7 +91,7 @@ func TestSearches_window(t *testing.T) {
 			"members":            {members, "", "000001", "010500"},
 			"members by name":    {members, "name", "000001", "010500"},
 			"members, backwards": {members, "-name", "010500", "000001"},
-		} {
+		}) {
 			t.Run(name, func(t *testing.T) {
 				page := models.Page{Sort: models.ParseSort(tt.sort), Text: tt.near, Count: true, Limit: 1}
 				near, err := tt.list(page)

@@ -12,6 +12,7 @@ import (
 	"postern/bundle"
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/testkit/ordered"
 )
 
 // opaqueInput is the sample export whose first version takes opaque tokens.
@@ -86,7 +87,7 @@ func TestIntrospectionEndpoint(t *testing.T) {
 }
 
 func TestIntrospectionFates(t *testing.T) {
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		change func(*snapshot.Introspection)
 		reason string
 		probe  bool
@@ -99,7 +100,7 @@ func TestIntrospectionFates(t *testing.T) {
 		"https with an address": {
 			func(i *snapshot.Introspection) { i.Endpoint = "https://192.0.2.1/" }, "https_address", false,
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			in := opaqueInput()
 			tt.change(&in.Project.Versions[0].Access.Opaque)

@@ -13,6 +13,7 @@ import (
 	"postern/bundle/openfga"
 	"postern/core/snapshot"
 	server "postern/testkit/openfga"
+	"postern/testkit/ordered"
 )
 
 const token = "a-token_of.the~server+/=="
@@ -24,12 +25,12 @@ func unpack(t *testing.T, s openfga.Source) string {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, write := range map[string]func(io.Writer) error{
+	for name, write := range ordered.ByName(map[string]func(io.Writer) error{
 		"model.json":     s.WriteJSON,
 		"store.fga.yaml": s.WriteStore,
 		"tuples.json":    func(w io.Writer) error { return s.WriteTuples(t.Context(), w) },
 		"load.sh":        func(w io.Writer) error { _, err := io.WriteString(w, openfga.LoadScript); return err },
-	} {
+	}) {
 		var out bytes.Buffer
 		if err := write(&out); err != nil {
 			t.Fatal(err)

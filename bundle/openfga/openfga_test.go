@@ -15,6 +15,7 @@ import (
 	"postern/bundle/openfga"
 	"postern/core/snapshot"
 	"postern/testkit/golden"
+	"postern/testkit/ordered"
 )
 
 func source() openfga.Source {
@@ -70,12 +71,12 @@ func source() openfga.Source {
 
 func TestSource_golden(t *testing.T) {
 	s := source()
-	for name, write := range map[string]func(io.Writer) error{
+	for name, write := range ordered.ByName(map[string]func(io.Writer) error{
 		"model.fga":      s.WriteDSL,
 		"model.json":     s.WriteJSON,
 		"store.fga.yaml": s.WriteStore,
 		"tuples.json":    func(w io.Writer) error { return s.WriteTuples(t.Context(), w) },
-	} {
+	}) {
 		var got bytes.Buffer
 		if err := write(&got); err != nil {
 			t.Fatalf("%s: %v", name, err)

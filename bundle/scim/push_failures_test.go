@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"postern/core/snapshot"
+	"postern/testkit/ordered"
 )
 
 // receiver is a SCIM server that keeps what it gets, and fails as it is told.
@@ -145,7 +146,7 @@ const whole = "Members of groups: 4 added, 0 there already, 0 failed"
 
 func TestPushWaits(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range ordered.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want []string
 	}{
@@ -158,7 +159,7 @@ func TestPushWaits(t *testing.T) {
 		},
 		"500":                    {once("GET", answers(500)), []string{"the receiver answered 500", "slept: 1\n"}},
 		"a connection that ends": {once("POST", hangUp), []string{"does not answer (curl: ", "slept: 1\n"}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newReceiver(t)
@@ -175,7 +176,7 @@ func hangUp(http.ResponseWriter, *http.Request, string) bool { panic(http.ErrAbo
 
 func TestPushGivesUp(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range ordered.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want string
 	}{
@@ -189,7 +190,7 @@ func TestPushGivesUp(t *testing.T) {
 		"429 again and again":       {answers(429), "slept: 1 2 4 8 16\n"},
 		"a filter that is ignored":  {ignoresFilters, "it answers with others"},
 		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "it answers with others"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newReceiver(t)
@@ -217,7 +218,7 @@ func ignoresFilters(w http.ResponseWriter, r *http.Request, body string) bool {
 
 func TestPushSkipsWhatIsRefused(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range ordered.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want []string
 	}{
@@ -257,7 +258,7 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 			},
 			[]string{"Users usr_2: the receiver has several", "Users: 2 created, 0 there already, 1 failed"},
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newReceiver(t)

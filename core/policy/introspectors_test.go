@@ -7,6 +7,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit/ordered"
 )
 
 // providerTokenCases change the project after the token was introspected.
@@ -97,7 +98,7 @@ func callWithProviderToken(p *snapshot.Project) *policy.Call {
 
 // A provider's own token is judged by the present state of the project.
 func TestDecideProviderToken(t *testing.T) {
-	for name, tc := range providerTokenCases {
+	for name, tc := range ordered.ByName(providerTokenCases) {
 		t.Run(name, func(t *testing.T) {
 			p := projectWithProvider()
 			tc.change(p)

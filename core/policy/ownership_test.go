@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/core/snapshot"
+	"postern/testkit/ordered"
 )
 
 // held are relations by their keys.
@@ -186,10 +187,10 @@ func TestOwnerRulesDoNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/orders/42", "/orders/43", "/orders/a%2Fb", "/orders/x;y"} {
-		for name, change := range map[string]func(*Call, *Identity){
+		for name, change := range ordered.ByName(map[string]func(*Call, *Identity){
 			"key":     nil,
 			"foreign": func(_ *Call, id *Identity) { id.User, id.Issuer = "sub", "https://iss.example" },
-		} {
+		}) {
 			call, id := ownerCall(rules, path, change)
 			if n := testing.AllocsPerRun(100, func() { rules.decide(call, id) }); n != 0 {
 				t.Errorf("%s with a %s: %v allocations", path, name, n)

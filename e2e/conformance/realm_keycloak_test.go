@@ -17,19 +17,20 @@ import (
 
 	"postern/bundle"
 	"postern/testkit/keycloak"
+	"postern/testkit/ordered"
 	"postern/testkit/sample"
 )
 
 // Two versions of a real Keycloak import the exported realm, and the tokens that they then
 // issue open the exported gateway on a real Kong.
 func TestConformanceRealmOfKeycloak(t *testing.T) {
-	for name, of := range map[string]struct {
+	for name, of := range ordered.ByName(map[string]struct {
 		start     func(testing.TB, map[string]string, ...string) *keycloak.Server
 		algorithm string // of the app client with users; the machine's is RS256
 	}{
 		"the version of the compose file": {keycloak.StartWith, "ES256"},
 		"a newer one":                     {keycloak.StartNewer, "EdDSA"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			up := newUpstream(t)

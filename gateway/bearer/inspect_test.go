@@ -13,6 +13,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway/bearer"
 	"postern/platform/egress"
+	"postern/testkit/ordered"
 	"postern/testkit/reports"
 )
 
@@ -50,7 +51,7 @@ func TestInspect_hostile(t *testing.T) {
 		}
 	}
 	const document, keys = "/.well-known/openid-configuration", "/jwks.json"
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		lie        func(http.ResponseWriter, *http.Request) bool
 		step, text string
 	}{
@@ -74,7 +75,7 @@ func TestInspect_hostile(t *testing.T) {
 		"no keys":           {answer(keys, `{"keys":[]}`), "keys", "None of the 0 keys"},
 		"a symmetric key":   {answer(keys, `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`), "keys", "None of the 1 keys"},
 		"keys that are one": {answer(keys, `{"keys":{}}`), "keys", "not the JSON"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			of := newIssuer(t, keyOf(jose.RS256, "r"))
 			of.AnswerWith(tt.lie)

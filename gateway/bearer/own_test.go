@@ -18,6 +18,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway/bearer"
+	"postern/testkit/ordered"
 )
 
 const postern = "https://postern.example"
@@ -296,7 +297,7 @@ func TestVerifyOwnTokens_again(t *testing.T) {
 	other.ID = "sig_1"
 	head, rest, _ := strings.Cut(token, ".")
 	_, signature, _ := strings.Cut(rest, ".")
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		token  string
 		change func(*snapshot.AppClient)
 		after  time.Duration
@@ -309,7 +310,7 @@ func TestVerifyOwnTokens_again(t *testing.T) {
 		"it has expired":     {token, func(*snapshot.AppClient) {}, 10 * time.Minute},
 		"of another tenant":  {token, func(c *snapshot.AppClient) { c.TenantID = "tnt_2" }, 0},
 		"of another subject": {head + "." + segment(ownClaims(client, with("sub", "usr_2"))) + "." + signature, nil, 0},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			v := offline(t)
 			client.Keys, client.TenantID = slices.Clone(keys), "tnt_cli_1"

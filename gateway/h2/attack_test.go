@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"postern/testkit"
+	"postern/testkit/ordered"
 )
 
 // deaf is a handler that does not notice that its caller has left.
@@ -23,7 +24,7 @@ func deaf(t *testing.T) http.HandlerFunc {
 // Streams that a caller resets, or has the server reset, count until their handlers have ended, and a caller that goes
 // on is sent away.
 func TestResets(t *testing.T) {
-	for name, reset := range map[string]func(*caller, uint32) error{
+	for name, reset := range ordered.ByName(map[string]func(*caller, uint32) error{
 		"by the caller (CVE-2023-44487)": func(c *caller, id uint32) error {
 			return c.frames.WriteRSTStream(id, http2.ErrCodeCancel)
 		},
@@ -42,7 +43,7 @@ func TestResets(t *testing.T) {
 		"by PRIORITY of another length": func(c *caller, id uint32) error {
 			return c.raw(http2.FramePriority, 0, id, []byte{0})
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, limits(), deaf(t))
@@ -101,7 +102,7 @@ func TestSomeResetsAreNoAttack(t *testing.T) {
 
 // Frames that bring neither a request nor data end the connection when there are too many.
 func TestFloods(t *testing.T) {
-	for name, flood := range map[string]func(*caller) error{
+	for name, flood := range ordered.ByName(map[string]func(*caller) error{
 		"PING (CVE-2019-9512)":     func(c *caller) error { return c.frames.WritePing(false, [8]byte{}) },
 		"PING ACK":                 func(c *caller) error { return c.frames.WritePing(true, [8]byte{}) },
 		"SETTINGS (CVE-2019-9515)": func(c *caller) error { return c.frames.WriteSettings() },
@@ -118,7 +119,7 @@ func TestFloods(t *testing.T) {
 			return c.frames.WriteRSTStream(1, http2.ErrCodeCancel)
 		},
 		"GOAWAY": func(c *caller) error { return c.frames.WriteGoAway(0, http2.ErrCodeNo, nil) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, limits(), answerOK)
@@ -300,7 +301,7 @@ func TestSlowCallers(t *testing.T) {
 	const soon = 3 * time.Second // room for the call before it on a busy machine
 	l.Header, l.Idle = soon, time.Hour
 	r := newRig(t, l, answerOK)
-	for name, begin := range map[string]func(*caller){
+	for name, begin := range ordered.ByName(map[string]func(*caller){
 		"a frame that is cut off":    func(c *caller) { _, _ = c.conn.Write([]byte{0, 0, 8, 6}) },
 		"a payload that is cut off":  func(c *caller) { _, _ = c.conn.Write([]byte{0, 0, 8, 6, 0, 0, 0, 0, 0, 1}) },
 		"a header that does not end": func(c *caller) { _ = c.raw(http2.FrameHeaders, 0, c.stream, c.head(get()...)) },
@@ -314,7 +315,7 @@ func TestSlowCallers(t *testing.T) {
 				}
 			}()
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := r.dial()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/http2"
+
+	"postern/testkit/ordered"
 )
 
 // A frame that ends the connection, behind a complete call on stream 1 (RFC 9113 sections 4 to 6).
@@ -73,7 +75,7 @@ func TestFramesThatEndTheConnection(t *testing.T) {
 }
 
 func TestConnectionErrors(t *testing.T) {
-	for name, tc := range map[string]struct {
+	for name, tc := range ordered.ByName(map[string]struct {
 		do   func(*caller)
 		want http2.ErrCode
 	}{
@@ -105,7 +107,7 @@ func TestConnectionErrors(t *testing.T) {
 			_ = c.frames.WriteWindowUpdate(c.send(false, waiting()...), 1<<31-1-65535)
 			setting(http2.SettingInitialWindowSize, 65536)(c)
 		}, http2.ErrCodeFlowControl},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) {
@@ -255,10 +257,10 @@ func TestShutdown(t *testing.T) {
 
 // The handler learns that the caller has reset its call, or has left.
 func TestCallersThatLeave(t *testing.T) {
-	for name, leave := range map[string]func(*caller, uint32){
+	for name, leave := range ordered.ByName(map[string]func(*caller, uint32){
 		"RST_STREAM": func(c *caller, id uint32) { _ = c.frames.WriteRSTStream(id, http2.ErrCodeCancel) },
 		"the end":    func(c *caller, _ uint32) { _ = c.conn.Close() },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			began, ended := make(chan struct{}), make(chan error, 1)
 			r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) {

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"postern/testkit/ordered"
 )
 
 func TestResponses(t *testing.T) {
 	long := strings.Repeat("v", 20_000)
-	for name, tc := range map[string]struct {
+	for name, tc := range ordered.ByName(map[string]struct {
 		method  string
 		handler http.HandlerFunc
 		check   func(got) bool
@@ -93,7 +95,7 @@ func TestResponses(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, func(g got) bool { return g.body == "part" && g.reset == http2.ErrCodeInternal && g.isReset }},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, limits(), tc.handler)
 			c := r.dial()

@@ -6,6 +6,7 @@ import (
 
 	"postern/core/contract"
 	"postern/service/login"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -34,7 +35,7 @@ func TestLogin_changedMeanwhile(t *testing.T) {
 			func() { redirectTo("https://app.example.com/other") }, func() { redirectTo(callback) },
 		},
 	}
-	for name, one := range changes {
+	for name, one := range ordered.ByName(changes) {
 		browser, r := s.browser(), s.request("openid")
 		at := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String()
 		page := s.get(browser, at)

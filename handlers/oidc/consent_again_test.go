@@ -9,6 +9,7 @@ import (
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/login"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -88,7 +89,7 @@ func TestConsent_otherAccount(t *testing.T) {
 	link := choice.Find("a[href$='/"+b.provider.ID+"']").AttrOr("href", "")
 	atProvider := b.get(browser, link).to.String()
 	b.asksConsent("the first account", b.get(browser, b.fake.Authorize(t, atProvider).String()))
-	for name, to := range map[string]func() string{
+	for name, to := range ordered.ByName(map[string]func() string{
 		"Back to the provider": func() string { return atProvider },
 		"its button again": func() string {
 			pressed := b.get(browser, link)
@@ -97,7 +98,7 @@ func TestConsent_otherAccount(t *testing.T) {
 			}
 			return pressed.to.String()
 		},
-	} {
+	}) {
 		b.fake.Claims = func(claims map[string]any) { claims["sub"], claims["email"] = name, "other@example.com" }
 		page := b.get(browser, b.fake.Authorize(t, to()).String())
 		b.asksConsent(name, page)

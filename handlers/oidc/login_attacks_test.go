@@ -11,6 +11,7 @@ import (
 	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -83,7 +84,7 @@ func TestAuthorize_refusals(t *testing.T) {
 		"an age that is no number": {set("max_age", "-1"), "invalid_request"},
 		"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
 	}
-	for name, tt := range tests {
+	for name, tt := range ordered.ByName(tests) {
 		r := s.request("openid")
 		tt.change(r.query)
 		got := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))

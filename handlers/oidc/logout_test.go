@@ -10,6 +10,7 @@ import (
 	"postern/models"
 	"postern/service/login"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -49,7 +50,7 @@ func (s *app) goingBack() url.Values {
 
 func TestLogout_asksWithoutHint(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range ordered.ByName(map[string]struct {
 		change func(url.Values)
 		back   string // after the button, "" for a page
 		shows  string // on that page
@@ -64,7 +65,7 @@ func TestLogout_asksWithoutHint(t *testing.T) {
 			"You are signed out"},
 		"query added": {func(q url.Values) { q.Set("post_logout_redirect_uri", callback+"?a=b") }, "",
 			"You are signed out"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
@@ -139,13 +140,13 @@ func TestLogout_invalid(t *testing.T) {
 	fake, provider := s.offerFake(nil)
 	browser := s.browser()
 	old := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-	for name, change := range map[string]func(url.Values){
+	for name, change := range ordered.ByName(map[string]func(url.Values){
 		"garbage":         func(q url.Values) { q.Set("id_token_hint", "garbage") },
 		"an access token": func(q url.Values) { q.Set("id_token_hint", old.Access) },
 		"modified":        func(q url.Values) { q.Set("id_token_hint", old.ID[:len(old.ID)-8]+"AAAAAAAA") },
 		"another client":  func(q url.Values) { q.Set("client_id", "cli_other"); q.Set("id_token_hint", old.ID) },
 		"repeated":        func(q url.Values) { q.Add("state", "again") },
-	} {
+	}) {
 		tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
 		query := s.goingBack()
 		change(query)

@@ -9,6 +9,7 @@ import (
 
 	"postern/core/contract"
 	"postern/testkit/controlplane"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -116,10 +117,10 @@ func TestTokensAreRevoked(t *testing.T) {
 		})
 	}
 	secret := s.client.ClientSecret.Reveal()
-	for name, pick := range map[string]func(got) string{
+	for name, pick := range ordered.ByName(map[string]func(got) string{
 		"refresh": func(g got) string { return g.Refresh },
 		"access":  func(g got) string { return g.Access },
-	} {
+	}) {
 		r, back := s.signIn(fake, provider, "openid offline_access")
 		mine := s.exchange(r, back)
 		r, back = s.signIn(fake, provider, "openid offline_access")

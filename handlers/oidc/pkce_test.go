@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -50,7 +51,7 @@ func TestAuthorize_pkceRequired(t *testing.T) {
 func TestToken_pkceWhenSent(t *testing.T) {
 	t.Parallel()
 	b := newPKCELogin(t, whenSent())
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		challenge bool
 		verifier  func(request) string
 		code      string // the error, "" for tokens
@@ -61,7 +62,7 @@ func TestToken_pkceWhenSent(t *testing.T) {
 		"another verifier": {true, func(r request) string { return r.verifier[1:] + "x" },
 			"invalid_grant"},
 		"a verifier without a challenge": {false, func(r request) string { return r.verifier }, "invalid_grant"},
-	} {
+	}) {
 		r := b.request("openid")
 		verifier := tt.verifier(r)
 		if !tt.challenge {
@@ -72,11 +73,11 @@ func TestToken_pkceWhenSent(t *testing.T) {
 			t.Errorf("%s: %+v, want the error %q", name, got, tt.code)
 		}
 	}
-	for name, change := range map[string]func(url.Values){
+	for name, change := range ordered.ByName(map[string]func(url.Values){
 		"a challenge without its method": func(q url.Values) { q.Del("code_challenge_method") },
 		"a method without a challenge":   func(q url.Values) { q.Del("code_challenge") },
 		"PKCE plain":                     func(q url.Values) { q.Set("code_challenge_method", "plain") },
-	} {
+	}) {
 		r := b.request("openid")
 		change(r.query)
 		b.leadsBack(name, b.get(b.browser(), b.path("/authorize?"+r.query.Encode())), "invalid_request")

@@ -15,6 +15,7 @@ import (
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/oidcprovider"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -249,7 +250,7 @@ var unable = map[string]struct {
 func TestStepUp_Unprovable(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	for kind, tt := range unable {
+	for kind, tt := range ordered.ByName(unable) {
 		t.Run(kind, func(t *testing.T) {
 			s := newLoginApp(t, db, contract.AppClientSettings{})
 			in := tt.start(t, s)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -67,13 +68,13 @@ func TestLogin_backAfterSignIn(t *testing.T) {
 	callbackURL := b.fake.Authorize(t, b.get(browser, link).to.String()).String()
 	consent := b.get(browser, callbackURL)
 	b.exchange(r, b.post(browser, b.path("/consent"), formOf(consent, "agree")).to)
-	for name, open := range map[string]func(*http.Client) step{
+	for name, open := range ordered.ByName(map[string]func(*http.Client) step{
 		"the callback":          func(c *http.Client) step { return b.get(c, callbackURL) },
 		"the provider's button": func(c *http.Client) step { return b.get(c, link) },
 		"the consent page again": func(c *http.Client) step {
 			return b.post(c, b.path("/consent"), formOf(consent, "agree"))
 		},
-	} {
+	}) {
 		b.refused(name+" in another browser", open(b.browser()), http.StatusForbidden)
 		got := open(browser)
 		if got.to == nil || !strings.HasPrefix(got.to.String(), callback+"?") {

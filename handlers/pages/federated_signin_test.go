@@ -12,6 +12,7 @@ import (
 	"postern/service/accounts/federated"
 	"postern/testkit/controlplane"
 	"postern/testkit/oidcprovider"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -164,11 +165,11 @@ func TestAnswersForOthersAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(url.Values){
+	for name, change := range ordered.ByName(map[string]func(url.Values){
 		"no state":       func(q url.Values) { q.Del("state") },
 		"another state":  func(q url.Values) { q.Set("state", "x") },
 		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
-	} {
+	}) {
 		query := back.Query()
 		change(query)
 		if got := a.Get(back.Path + "?" + query.Encode()); got.Status != 401 {

@@ -13,6 +13,7 @@ import (
 	"postern/testkit/controlplane"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -152,7 +153,7 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 	}
 	db := state.OpenSQLite(t)
 	newHub(t, db)
-	for name, tt := range tests {
+	for name, tt := range ordered.ByName(tests) {
 		h := newHubOf(t, db, controlplane.NewBrowser)
 		h.Server.Accounts.Policy = config.SignUpOpen
 		if tt.prepare != nil {
@@ -182,10 +183,10 @@ func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 	h.Server.Accounts.Policy = config.SignUpOpen
 	h.ClearCookies()
 	back := h.back("/signin/github")
-	for name, change := range map[string]func(url.Values){
+	for name, change := range ordered.ByName(map[string]func(url.Values){
 		"no state":      func(q url.Values) { q.Del("state") },
 		"another state": func(q url.Values) { q.Set("state", "x") },
-	} {
+	}) {
 		query := back.Query()
 		change(query)
 		if got := h.Get(back.Path + "?" + query.Encode()); got.Status != 401 {

@@ -15,6 +15,7 @@ import (
 
 	"postern/service/access"
 	"postern/testkit/controlplane"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 	"postern/views/ui"
 )
@@ -114,7 +115,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	whole := exported(t, s)
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		change func(*zip.FileHeader, []byte) []byte
 		says   string
 	}{
@@ -137,7 +138,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 			},
 			"project-config.json: it is encrypted",
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			s := s.WithT(t)
 			sendZip(t, s, "/imports/preview", "copy", rewritten(t, whole, tt.change)).Shows(422,

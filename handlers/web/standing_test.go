@@ -13,6 +13,7 @@ import (
 
 	"postern/handlers/web"
 	"postern/service/access"
+	"postern/testkit/ordered"
 )
 
 // cuttable is an answer's connection. It closes cut once a deadline in the past is set.
@@ -35,7 +36,7 @@ func TestSite_WhileAllowed(t *testing.T) {
 	refuse := func(context.Context) error { return access.NotFound() }
 	fail := func(context.Context) error { return errors.New("the database is away") }
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	for name, tc := range map[string]struct {
+	for name, tc := range ordered.ByName(map[string]struct {
 		check func(context.Context) error // from lostAt on
 		until time.Duration               // when check succeeds again; 0: never
 		deaf  bool                        // serve does not look at its context
@@ -47,7 +48,7 @@ func TestSite_WhileAllowed(t *testing.T) {
 		"checks fail":             {check: fail, ends: true},
 		"checks hang":             {check: hang, ends: true},
 		"a check fails once":      {check: fail, until: lostAt + 2*time.Second},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()

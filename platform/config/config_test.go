@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"postern/platform/config"
+	"postern/testkit/ordered"
 )
 
 func load(t *testing.T, environ []string, args ...string) (config.Config, error) {
@@ -40,12 +41,12 @@ func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
 
 // TestLoad_newline gives every setting that holds a secret as a file has it that was made with echo.
 func TestLoad_newline(t *testing.T) {
-	for variable, field := range map[string]func(*config.Config) config.Secret{
+	for variable, field := range ordered.ByName(map[string]func(*config.Config) config.Secret{
 		"POSTERN_METRICS_TOKEN":       func(c *config.Config) config.Secret { return c.MetricsToken },
 		"POSTERN_AUDIT_WEBHOOK":       func(c *config.Config) config.Secret { return c.AuditStream.Webhook },
 		"POSTERN_AUDIT_WEBHOOK_TOKEN": func(c *config.Config) config.Secret { return c.AuditStream.Token },
 		"POSTERN_REDIS_URL":           func(c *config.Config) config.Secret { return c.RedisURL },
-	} {
+	}) {
 		t.Run(variable, func(t *testing.T) {
 			const value = "https://127.0.0.1/hook"
 			environ := []string{"POSTERN_AUDIT_WEBHOOK=" + value, variable + "=" + value + "\n"}

@@ -11,6 +11,7 @@ import (
 	"postern/platform/mail"
 	"postern/platform/traces"
 	"postern/testkit/collector"
+	"postern/testkit/ordered"
 	"postern/testkit/smtpserver"
 )
 
@@ -48,12 +49,12 @@ func TestSend(t *testing.T) {
 			t.Errorf("from %s", from)
 		}
 	})
-	for name, change := range map[string]func(*config.Mail){
+	for name, change := range ordered.ByName(map[string]func(*config.Mail){
 		"wrong password":      func(c *config.Mail) { c.Password = "wrong" },
 		"no TLS offered":      func(c *config.Mail) { c.TLS = config.MailStartTLS },
 		"no TLS at all":       func(c *config.Mail) { c.TLS = config.MailImplicitTLS },
 		"recipient of header": nil,
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			c, to := settings, "ana@example.com"
 			if change == nil {

@@ -11,6 +11,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -73,14 +74,14 @@ func (o *office) checkForgotten(account string) {
 	if _, err := tx.AccountByID(account); !errors.Is(err, models.ErrNotFound) {
 		o.t.Errorf("the account: %v", err)
 	}
-	for what, count := range map[string]func() (int, error){
+	for what, count := range ordered.ByName(map[string]func() (int, error){
 		"memberships": func() (int, error) { list, err := tx.MembershipsOf(account); return len(list), err },
 		"sign-ins":    func() (int, error) { list, err := tx.LinkedTo(account); return len(list), err },
 		"invitations": func() (int, error) {
 			list, err := tx.OpenInvitationsBy(o.team, account, time.Now().Add(-time.Hour))
 			return len(list), err
 		},
-	} {
+	}) {
 		if n, err := count(); err != nil || n != 0 {
 			o.t.Errorf("%d %s are left, %v", n, what, err)
 		}

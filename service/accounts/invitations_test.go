@@ -9,6 +9,7 @@ import (
 	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestInvitationsGoWithTheirMaker(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
-		for name, end := range map[string]func(bob access.Principal) error{
+		for name, end := range ordered.ByName(map[string]func(bob access.Principal) error{
 			"removed": func(bob access.Principal) error {
 				return o.remove(bob.Account)
 			},
@@ -25,7 +26,7 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 				_, err := o.setRole(bob.Account, "", access.Member)
 				return err
 			},
-		} {
+		}) {
 			bob := o.joins(name, access.Owner)
 			made, err := o.s.Invite(t.Context(), bob, contract.NewInvitation{Role: string(access.Owner)}.In(o.team))
 			if err != nil {

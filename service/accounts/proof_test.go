@@ -10,6 +10,7 @@ import (
 	"postern/platform/config"
 	"postern/service/access"
 	"postern/service/accounts"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -104,7 +105,7 @@ func TestProved(t *testing.T) {
 		_, err := q.s.Recover(q.t.Context(), code, "a brand new password", accounts.From{})
 		return err
 	}
-	for name, tc := range map[string]struct {
+	for name, tc := range ordered.ByName(map[string]struct {
 		prove func(*squat) error
 		left  string
 	}{
@@ -163,7 +164,7 @@ func TestProved(t *testing.T) {
 			q.account = q.who(mustSignIn(q.t, q.s, typed))
 			return q.s.Link(q.t.Context(), q.proving, identity("vic at work", typed, true))
 		}, "stranger's session person's session vic vic at work"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
 				q := newSquat(t, db)

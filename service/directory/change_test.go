@@ -7,6 +7,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -25,7 +26,7 @@ func TestChangeReportsDatabaseErrors(t *testing.T) {
 			return err
 		},
 	}
-	for name, change := range tests {
+	for name, change := range ordered.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
 				w := newWorld(t, db)

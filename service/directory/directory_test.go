@@ -9,6 +9,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -171,7 +172,7 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 		approval := must[directory.Approval](t)(
 			w.Approve(ctx, w.owner, w.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"}),
 		)
-		for name, change := range map[string]func(access.Principal) error{
+		for name, change := range ordered.ByName(map[string]func(access.Principal) error{
 			"freeze": func(p access.Principal) error {
 				_, err := w.Freeze(ctx, p, contract.UserPath{User: user})
 				return err
@@ -195,7 +196,7 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 				return err
 			},
 			"provision a group": func(p access.Principal) error {
-				in := directory.GroupInput{GroupChange: contract.GroupChange{DisplayName: ref("New Ones")}}
+				in := directory.GroupInput{GroupChange: contract.GroupChange{DisplayName: ref("Provisioned")}}
 				_, err := w.ProvisionGroup(ctx, p, w.tenant, in, nil)
 				return err
 			},
@@ -227,7 +228,7 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 				return err
 			},
 			"disapprove": func(p access.Principal) error { return w.Disapprove(ctx, p, w.tenant, approval.ID) },
-		} {
+		}) {
 			is(t, change(access.Principal{}), "credentials_required")
 			is(t, change(w.viewer), "not_allowed")
 			is(t, change(w.stranger), "not_found")

@@ -8,6 +8,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -74,7 +75,7 @@ func TestWorkspaceQuota(t *testing.T) {
 				return err
 			},
 		}
-		for what, add := range adds {
+		for what, add := range ordered.ByName(adds) {
 			if err := add(); fault.CodeOf(err) != "workspace_full" {
 				t.Errorf("%s in a full workspace: %v", what, err)
 			}
@@ -85,7 +86,7 @@ func TestWorkspaceQuota(t *testing.T) {
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE teams SET claimed_at = created_at"); err != nil {
 			t.Fatal(err)
 		}
-		for what, add := range adds {
+		for what, add := range ordered.ByName(adds) {
 			if err := add(); err != nil {
 				t.Errorf("%s in a claimed team: %v", what, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -80,7 +81,7 @@ func TestProvision_seats(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
-		for name, tt := range tests {
+		for name, tt := range ordered.ByName(tests) {
 			h.t = t
 			h.seated(tt.seat)
 			user, _, _, err := h.provision(tt.who)
@@ -168,7 +169,7 @@ func TestProvision_seatTakenOnce(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
-		for name, way := range ways {
+		for name, way := range ordered.ByName(ways) {
 			for range 10 {
 				h.seated(nil)
 				var all sync.WaitGroup

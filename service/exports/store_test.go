@@ -15,6 +15,7 @@ import (
 	"postern/platform/config"
 	"postern/service/exports"
 	"postern/testkit"
+	"postern/testkit/ordered"
 	"postern/testkit/versitygw"
 )
 
@@ -136,7 +137,7 @@ func TestStore_read(t *testing.T) {
 
 // What is not committed cannot be read, and leaves nothing when it is given up.
 func TestStore_draft(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, draft exports.Draft, stop func()){
+	for name, end := range ordered.ByName(map[string]func(t *testing.T, draft exports.Draft, stop func()){
 		"discarded": func(_ *testing.T, draft exports.Draft, _ func()) { draft.Discard() },
 		"discarded twice": func(_ *testing.T, draft exports.Draft, _ func()) {
 			draft.Discard()
@@ -152,7 +153,7 @@ func TestStore_draft(t *testing.T) {
 			}
 			draft.Discard()
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			eachStore(t, func(t *testing.T, store exports.Store) {
 				for _, size := range []int{0, 100, severalParts} {

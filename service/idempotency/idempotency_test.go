@@ -11,6 +11,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/idempotency"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -149,7 +150,7 @@ func TestBeginOtherRequest(t *testing.T) {
 		"query":      {func(r *idempotency.Request) { r.Query = "" }, true},
 		"body":       {func(r *idempotency.Request) { r.Body = []byte(`{"owner":"eve"}`) }, true},
 	}
-	for name, tt := range tests {
+	for name, tt := range ordered.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f fixture) {
 				if err := f.begin(t).Keep(t.Context(), []byte("the answer")); err != nil {
@@ -268,7 +269,7 @@ func TestBeginConcurrently(t *testing.T) {
 		"first attempt": func(*testing.T, fixture) {},
 		"after a lease": func(t *testing.T, f fixture) { f.begin(t); f.past(t, "lease_until") },
 	}
-	for name, prepare := range tests {
+	for name, prepare := range ordered.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f fixture) {
 				prepare(t, f)

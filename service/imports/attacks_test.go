@@ -17,6 +17,7 @@ import (
 	"postern/platform/egress"
 	"postern/service/access"
 	"postern/service/imports"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -104,7 +105,7 @@ func TestImportOfOthersKeyHashes(t *testing.T) {
 			"the secret as previous":          func(k *snapshot.Key) { k.OldHash, k.GraceEndsAt = &current, soon },
 			"the previous secret as previous": func(k *snapshot.Key) { k.OldHash, k.GraceEndsAt = &previous, soon },
 		}
-		for name, steal := range zips {
+		for name, steal := range ordered.ByName(zips) {
 			m := sample(t)
 			m.project.Name = "thief-" + strings.ReplaceAll(name, " ", "-")
 			m.project.API.Audience, m.keys = "", m.keys[:1]

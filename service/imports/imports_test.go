@@ -18,6 +18,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/imports"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -169,7 +170,7 @@ func TestKeysFollowUsersWithNewIDs(t *testing.T) {
 }
 
 func TestWhatAnImportRefuses(t *testing.T) {
-	for name, test := range map[string]struct {
+	for name, test := range ordered.ByName(map[string]struct {
 		change func(m *made)
 		code   string // "": that of the first field
 		at     string // part of the pointer of the first field
@@ -231,7 +232,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 				Issuers: []snapshot.TokenIssuer{{Issuer: newServer + "/oauth/cli_x", Audience: "cli_x"}},
 			}
 		}, "", "/iss"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			db := state.OpenSQLite(t)
 			w := newWorld(t, db)

@@ -12,6 +12,7 @@ import (
 	"postern/platform/egress"
 	"postern/service/introspection"
 	"postern/service/login/tokencheck"
+	"postern/testkit/ordered"
 )
 
 // TestInspect has endpoints that answer as they should, and those that do not.
@@ -24,7 +25,7 @@ func TestInspect(t *testing.T) {
 	status := func(code int) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 	}
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		says    string
 		does    func(http.ResponseWriter, *http.Request)
 		secret  string
@@ -60,7 +61,7 @@ func TestInspect(t *testing.T) {
 		"no end":               {does: huge, step: "endpoint", outcome: diagnosis.Fail, text: "more than 65536 bytes"},
 		"500":                  {does: status(500), step: "endpoint", outcome: diagnosis.Fail, text: "it answers 500"},
 		"404":                  {does: status(404), step: "endpoint", outcome: diagnosis.Fail, text: "it answers 404"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			e := newEndpoint(t)
 			if e.says(tt.says); tt.does != nil {

@@ -11,6 +11,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -22,7 +23,7 @@ func TestTable_LoadAll(t *testing.T) {
 	}
 	later := models.Now().Add(time.Hour + 123456*time.Microsecond)
 	product, private := "pdt_1", netip.MustParsePrefix("10.0.0.0/8")
-	for name, change := range map[string]func(k *models.APIKey){
+	for name, change := range ordered.ByName(map[string]func(k *models.APIKey){
 		"plain":                          func(*models.APIKey) {},
 		"frozen":                         func(k *models.APIKey) { k.State = "frozen" },
 		"revoked":                        func(k *models.APIKey) { k.State = "revoked" },
@@ -36,7 +37,7 @@ func TestTable_LoadAll(t *testing.T) {
 		"with separators in its owner":   func(k *models.APIKey) { k.Owner = "a\x1fb'\x1f" },
 		"with an owner beyond ASCII":     func(k *models.APIKey) { k.Owner = "Zoë 🦊" },
 		"of a tenant that is not served": func(k *models.APIKey) { k.TenantID = "tnt_other" },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
 				w, now := newWorld(t, db), models.Now()

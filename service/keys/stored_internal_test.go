@@ -13,6 +13,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/testkit/ordered"
 )
 
 // variedTable has keys of every form, one that was removed, and more than are written
@@ -105,14 +106,14 @@ func TestReadTableRefusesWhatIsNotWhole(t *testing.T) {
 			t.Errorf("%d of %d bytes are read as a table", size, len(whole))
 		}
 	}
-	for name, change := range map[string]func(string) string{
+	for name, change := range ordered.ByName(map[string]func(string) string{
 		"a field that is not known": func(s string) string {
 			return strings.Replace(s, `"Common":`, `"Quota":1,"Common":`, 1)
 		},
 		"records without what they share": func(s string) string {
 			return s[:strings.LastIndex(s, `{"Common"`)] + "{\"Bounds\":[{}]}\n"
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := ReadTable(bufio.NewReader(strings.NewReader(change(string(whole))))); err == nil {
 				t.Error("it is read")

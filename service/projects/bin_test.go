@@ -11,6 +11,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/projects"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -84,7 +85,7 @@ func TestChangesInTheBin(t *testing.T) {
 		name := "Shop"
 		version := created.Project.Versions[0]
 		tenant := w.project(t, id).Tenants[0].ID
-		for what, change := range map[string]func() error{
+		for what, change := range ordered.ByName(map[string]func() error{
 			"settings": func() error {
 				_, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{DisplayName: &name})
 				return err
@@ -121,7 +122,7 @@ func TestChangesInTheBin(t *testing.T) {
 				})
 				return err
 			},
-		} {
+		}) {
 			if err := change(); fault.CodeOf(err) != "project_deleted" || fault.KindOf(err) != fault.Conflict {
 				t.Errorf("%s: %v, want the conflict project_deleted", what, err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"postern/platform/fault"
 	"postern/service/projects"
+	"postern/testkit/ordered"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 10, 0, 0, time.UTC)
@@ -26,7 +27,7 @@ func mapped(i int) string { return []string{"192.0.2.1:1", "[::ffff:192.0.2.1]:1
 func same(addr string) func(int) string { return func(int) string { return addr } }
 
 func TestCreationQuota(t *testing.T) {
-	for name, tc := range map[string]struct {
+	for name, tc := range ordered.ByName(map[string]struct {
 		addr func(i int) string
 		want int
 	}{
@@ -38,7 +39,7 @@ func TestCreationQuota(t *testing.T) {
 		"a /48":                      {func(i int) string { return fmt.Sprintf("[2001:db8:0:%x::1]:1", i) }, 100},
 		"networks beside each other": {func(i int) string { return fmt.Sprintf("10.%d.%d.1:1", i/200, i%200) }, 1000},
 		"unreadable addresses":       {func(i int) string { return fmt.Sprintf("@%d", i) }, 10},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			if got := countAllowed(new(projects.CreationQuota), 1000, noon, tc.addr); got != tc.want {
 				t.Errorf("%d allowed, want %d", got, tc.want)

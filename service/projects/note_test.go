@@ -7,6 +7,7 @@ import (
 
 	"postern/core/contract"
 	"postern/service/projects"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -35,7 +36,7 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 		})
 		return err
 	})
-	for what, do := range map[string]func() error{
+	for what, do := range ordered.ByName(map[string]func() error{
 		"rules": func() error {
 			_, err := w.SetRules(ctx, p, rulesUpdate(project, "", contract.Rules{Default: contract.RulesDeny}))
 			return err
@@ -51,7 +52,7 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 			})
 			return err
 		},
-	} {
+	}) {
 		if n := counted(do); n > plain+5 { // the project takes 8
 			t.Errorf("%s: %d statements, and %d for a change that answers nothing else", what, n, plain)
 		}

@@ -21,6 +21,7 @@ import (
 	"postern/service/access"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -223,7 +224,7 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 		_, other := w.create(t, authenticated)
 		ref, name := created.Project.ID, "x"
 		version, environment := created.Project.Versions[0], created.Project.Versions[0].Environments[0]
-		for what, call := range map[string]func(access.Principal) error{
+		for what, call := range ordered.ByName(map[string]func(access.Principal) error{
 			"get": func(p access.Principal) error { _, err := w.Get(t.Context(), p, ref); return err },
 			"settings": func(p access.Principal) error {
 				_, err := w.UpdateSettings(t.Context(), p, ref, "", projects.Settings{DisplayName: &name})
@@ -252,7 +253,7 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				_, err := w.keys.Revoke(t.Context(), p, created.Keys["prod"].Path())
 				return err
 			},
-		} {
+		}) {
 			if err := call(other); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%s: another team got %v", what, err)
 			}

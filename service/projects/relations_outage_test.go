@@ -11,6 +11,7 @@ import (
 	"postern/models"
 	"postern/service/relations"
 	"postern/testkit"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -83,10 +84,10 @@ func TestRelationsWaitForASlowDatabase(t *testing.T) {
 // A database that cannot be reached is as a slow one. What is recorded meanwhile is written in its order once it is
 // back.
 func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
-	for name, begin := range map[string]func(*testkit.Relay){
+	for name, begin := range ordered.ByName(map[string]func(*testkit.Relay){
 		"hangs":         (*testkit.Relay).Hang,
 		"has gone away": func(r *testkit.Relay) { r.Cut(); r.Hang() },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			database := state.Postgres(t)
 			relay := testkit.NewRelay(t, database)

@@ -16,6 +16,7 @@ import (
 	"postern/models"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/testkit/ordered"
 	"postern/testkit/sample"
 	"postern/testkit/state"
 )
@@ -111,14 +112,14 @@ func TestRestoreKeepsEveryField(t *testing.T) {
 	replace := func(old, new string) func(string) string {
 		return func(s string) string { return strings.Replace(s, old, new, 1) }
 	}
-	for name, change := range map[string]func(string) string{
+	for name, change := range ordered.ByName(map[string]func(string) string{
 		"a field of a newer version": replace(`"DisplayName":`, `"Curfew":true,"DisplayName":`),
 		"another format":             replace(`"Format":1`, `"Format":2`),
 		"cut off":                    func(s string) string { return s[:len(s)-3] },
 		"more than there should be":  func(s string) string { return s + "x" },
 		"a project too few":          replace(`"Projects":1`, `"Projects":2`),
 		"nothing":                    func(string) string { return "" },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			changed := change(string(line))
 			if changed == string(line) {

@@ -10,6 +10,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit/ordered"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -157,11 +158,11 @@ func TestAddressesAreBounded(t *testing.T) {
 // A connection's calls are counted with those of all others, whatever it counted before.
 func TestForConnection(t *testing.T) {
 	limits := realm(snapshot.Limits{snapshot.Year: 1000}, snapshot.Limits{snapshot.Year: 1000})
-	for name, key := range map[string]func(call int) string{
+	for name, key := range ordered.ByName(map[string]func(call int) string{
 		"the same key":        func(int) string { return "key_1" },
 		"another key at last": func(call int) string { return fmt.Sprintf("key_%d", call/9) },
 		"keys in turn":        func(call int) string { return fmt.Sprintf("key_%d", call%2) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			l := NewLocal()
 			limiters := []policy.Limiter{l, l.ForConnection(), l.ForConnection()}

@@ -3,6 +3,8 @@ package usage
 import (
 	"runtime"
 	"testing"
+
+	"postern/testkit/ordered"
 )
 
 // letsOthersRun calls work and returns how often it let other goroutines run.
@@ -22,14 +24,14 @@ func TestAFlushOfManyKeysLetsCallsGoOn(t *testing.T) {
 	)
 	all := someCounters(keys)
 	list := all.list()
-	for name, test := range map[string]struct {
+	for name, test := range ordered.ByName(map[string]struct {
 		want int
 		work func()
 	}{
 		"merge":  {stops, func() { tally{}.mergeAt(paceOf(len(all)), all) }},
 		"split":  {2 * stops, func() { all.split() }}, // counts, and then divides
 		"encode": {stops + stopsInText, func() { _, _ = encode(list) }},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			if n := letsOthersRun(test.work); n < test.want {
 				t.Errorf("it let others run %d times, want at least %d", n, test.want)

@@ -14,6 +14,7 @@ import (
 	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/service/webhooks"
+	"postern/testkit/ordered"
 )
 
 // verifies reports whether a message is signed with the secret, as a receiver finds
@@ -316,7 +317,7 @@ func TestSendTest(t *testing.T) {
 
 // A team can ask for so many messages within a while, whichever way.
 func TestService_tooMany(t *testing.T) {
-	for name, ask := range map[string]func(t *testing.T, f *fixture, hook, finished string) error{
+	for name, ask := range ordered.ByName(map[string]func(t *testing.T, f *fixture, hook, finished string) error{
 		"tests": func(t *testing.T, f *fixture, hook, _ string) error {
 			_, err := f.SendTest(t.Context(), f.owner, contract.WebhookPath{Webhook: hook})
 			return err
@@ -329,7 +330,7 @@ func TestService_tooMany(t *testing.T) {
 			}
 			return f.Deliver(t.Context(), finished, false)
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f *fixture) {
 				hook, _ := f.create(t)

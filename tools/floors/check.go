@@ -74,6 +74,11 @@ func (c *checker) file(f File) {
 	for _, line := range sleepsInTests(f) {
 		c.add(f.Path, line, "a test waits for a condition, with testkit.Eventually, or runs in testing/synctest")
 	}
+	if f.Test {
+		for _, line := range f.Shuffled {
+			c.add(f.Path, line, "cases that do something run in the same order each time, with ordered.ByName")
+		}
+	}
 	for _, line := range f.Later {
 		c.add(f.Path, line, "work is done or is an issue, not a note in the source")
 	}

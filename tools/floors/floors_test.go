@@ -235,6 +235,11 @@ var fileCases = map[string]treeCase{
 		"",
 	},
 	"sleep of the product": {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Sleeps: []int{9}}), ""},
+	"random order": {
+		oneFile(File{Path: "service/keys/a_test.go", HasDoc: true, Test: true, Shuffled: []int{9}}),
+		"service/keys/a_test.go:9: cases that do something run in the same order",
+	},
+	"random order of the product": {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Shuffled: []int{9}}), ""},
 	"put off": {
 		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Later: []int{9}}),
 		"service/keys/a.go:9: work is done",
@@ -274,15 +279,22 @@ import "time"
 func init() { time.Sleep(1) }
 
 func b(t interface{ Skip(...any) }) { t.Skip("no browser"); _ = http.StatusOK }
+
+func c() {
+	for range map[string]int{} {
+	}
+	for range map[string]func(){} {
+	}
+}
 `
 	got, err := read("service/keys/a_test.go", []byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := File{
-		Path: "service/keys/a_test.go", Lines: 10, Test: true, HasDoc: true,
+		Path: "service/keys/a_test.go", Lines: 17, Test: true, HasDoc: true,
 		Imports: []Import{{"net/http", 4}, {"time", 5}},
-		Inits:   []int{8}, Skips: []int{10}, Sleeps: []int{8}, Later: []int{7},
+		Inits:   []int{8}, Skips: []int{10}, Sleeps: []int{8}, Later: []int{7}, Shuffled: []int{15},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -37,13 +37,14 @@ type File struct {
 	Generated bool
 
 	// The rest is of Go files only.
-	Test    bool // _test.go
-	HasDoc  bool // its package clause has a comment
-	Imports []Import
-	Inits   []int // lines of init functions
-	Skips   []int // lines where a test skips itself
-	Sleeps  []int // lines that call time.Sleep
-	Later   []int // lines of comments that put work off
+	Test     bool // _test.go
+	HasDoc   bool // its package clause has a comment
+	Imports  []Import
+	Inits    []int // lines of init functions
+	Skips    []int // lines where a test skips itself
+	Sleeps   []int // lines that call time.Sleep
+	Shuffled []int // lines that range over a map of functions, in a random order
+	Later    []int // lines of comments that put work off
 }
 
 // Import is one import of a file.
@@ -129,6 +130,10 @@ func read(name string, content []byte) (File, error) {
 			if node.Recv == nil && node.Name.Name == "init" {
 				file.Inits = append(file.Inits, line(node.Pos()))
 			}
+		case *ast.RangeStmt:
+			if mapOfFunctions(node.X) {
+				file.Shuffled = append(file.Shuffled, line(node.Pos()))
+			}
 		case *ast.CallExpr:
 			if skips(node) {
 				file.Skips = append(file.Skips, line(node.Pos()))
@@ -173,6 +178,21 @@ func skips(call *ast.CallExpr) bool {
 	}
 	receiver, ok := method.X.(*ast.Ident)
 	return ok && slices.Contains([]string{"t", "b", "f", "tb"}, receiver.Name)
+}
+
+// mapOfFunctions reports whether an expression is the literal of a map whose values are
+// functions.
+func mapOfFunctions(x ast.Expr) bool {
+	literal, ok := x.(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	of, ok := literal.Type.(*ast.MapType)
+	if !ok {
+		return false
+	}
+	_, ok = of.Value.(*ast.FuncType)
+	return ok
 }
 
 // sleeps reports whether a call is one of time.Sleep.

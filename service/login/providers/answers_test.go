@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"postern/platform/fault"
+	"postern/testkit/ordered"
 )
 
 // Answers of real providers that differ from the standards in what does not matter.
 func TestComplete_oddAnswers(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(s *stage){
+	for name, change := range ordered.ByName(map[string]func(s *stage){
 		"expires_in with a fraction": func(s *stage) {
 			s.fake.Token = func(answer map[string]any) { answer["expires_in"] = 3600.5 }
 		},
@@ -25,7 +26,7 @@ func TestComplete_oddAnswers(t *testing.T) {
 				claims["preferred_username"], claims["locale"] = true, 7.5
 			}
 		},
-	} {
+	}) {
 		for kind, start := range kinds {
 			s := start(t)
 			honest := s.fake.Claims
@@ -47,11 +48,11 @@ func TestComplete_oddAnswers(t *testing.T) {
 // Azure AD B2C gives an ID token alone where no scope of an API was requested.
 func TestComplete_idTokenAlone(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(answer map[string]any){
+	for name, change := range ordered.ByName(map[string]func(answer map[string]any){
 		"none":  func(answer map[string]any) { delete(answer, "access_token") },
 		"null":  func(answer map[string]any) { answer["access_token"] = nil },
 		"empty": func(answer map[string]any) { answer["access_token"] = "" },
-	} {
+	}) {
 		for kind, start := range kinds {
 			s := start(t)
 			s.fake.Token = func(answer map[string]any) { change(answer); delete(answer, "expires_in") }

@@ -9,6 +9,7 @@ import (
 	"postern/service/login/providers"
 	"postern/testkit/fakefacebook"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 )
 
 func book(t *testing.T) (*fakefacebook.Facebook, *stage) {
@@ -81,7 +82,7 @@ func TestLiesOfFacebookAreRefused(t *testing.T) {
 			f.Graph = answering("/access_token", 400, map[string]any{"error": f.Access})
 		},
 	}
-	for name, lie := range tests {
+	for name, lie := range ordered.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			fake, s := book(t)
 			lie(fake)

@@ -17,6 +17,7 @@ import (
 	"postern/service/login/tokencheck"
 	"postern/testkit"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 )
 
 // asking presents tokens to one issuer, at times of its own.
@@ -129,11 +130,11 @@ func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
 
 // A token whose key could not be looked for is not called a bad one.
 func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
-	for what, answer := range map[string]func(w http.ResponseWriter){
+	for what, answer := range ordered.ByName(map[string]func(w http.ResponseWriter){
 		"fails":         func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
 		"answers HTML":  func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
 		"cuts the line": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
-	} {
+	}) {
 		a := newAsking(t)
 		a.fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/keys" {

@@ -9,6 +9,7 @@ import (
 	"postern/service/login/providers"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 )
 
 // hub is GitHub itself, or a server of one's own.
@@ -123,7 +124,7 @@ func TestLiesOfGitHubAreRefused(t *testing.T) {
 			g.API = answering(token, 200, map[string]any{"error": "x", "error_description": g.Access})
 		},
 	}
-	for name, lie := range tests {
+	for name, lie := range ordered.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			fake, s := hub(t, false)
 			lie(fake)

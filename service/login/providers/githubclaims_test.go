@@ -14,6 +14,7 @@ import (
 	"postern/service/login/providers"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 )
 
 // reading is a GitHub of which claims are read.
@@ -227,7 +228,7 @@ func TestGitHubClaims_failures(t *testing.T) {
 		return func(g *fakegithub.GitHub) { g.Grants = &scopes }
 	}
 	message := map[string]any{"message": "no"}
-	for name, tt := range map[string]struct {
+	for name, tt := range ordered.ByName(map[string]struct {
 		change                func(*fakegithub.GitHub)
 		withheld, unavailable bool
 	}{
@@ -250,7 +251,7 @@ func TestGitHubClaims_failures(t *testing.T) {
 				return false
 			}
 		}, false, true},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			fake, s := reading(t, false, "organizations", "teams")
 			tt.change(fake)
@@ -263,11 +264,11 @@ func TestGitHubClaims_failures(t *testing.T) {
 			}
 		})
 	}
-	for name, change := range map[string]func(*fakegithub.GitHub){
+	for name, change := range ordered.ByName(map[string]func(*fakegithub.GitHub){
 		"the primary rate limit":     answering(http.StatusForbidden, "X-RateLimit-Remaining", "0", message),
 		"the secondary rate limit":   answering(http.StatusForbidden, "Retry-After", "60", message),
 		"the rate limit by its code": answering(http.StatusTooManyRequests, "", "", message),
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			fake, s := reading(t, false, "organizations")
 			change(fake)

@@ -11,6 +11,7 @@ import (
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
+	"postern/testkit/ordered"
 )
 
 // refusedTokens are tokens of another app, or invalid ones, by the stage in every.
@@ -123,7 +124,7 @@ var refusedTokens = map[string]struct {
 }
 
 func TestOwner_Refused(t *testing.T) {
-	for name, one := range refusedTokens {
+	for name, one := range ordered.ByName(refusedTokens) {
 		t.Run(name, func(t *testing.T) {
 			p := every[one.of](t)
 			if got, err := p.owner(t, one.make(p)); !errors.Is(err, tokencheck.ErrRefused) {

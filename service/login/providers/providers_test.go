@@ -9,6 +9,7 @@ import (
 	"postern/service/login/providers"
 	"postern/testkit"
 	"postern/testkit/fakemicrosoft"
+	"postern/testkit/ordered"
 )
 
 func TestComplete_HonestOpenID(t *testing.T) {
@@ -66,7 +67,7 @@ func TestComplete_WrongExchange(t *testing.T) {
 		},
 	}
 	for kind, start := range kinds {
-		for name, change := range tests {
+		for name, change := range ordered.ByName(tests) {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				s := start(t)
 				config, request := s.config, sent
