@@ -51,10 +51,10 @@ BEGIN
 END
 $$;
 
--- Gateways read what they serve. They can read all columns of these tables. The encrypted values in them are those that
--- the gateway key decrypts: credentials for upstreams and introspection endpoints, private keys of certificates, and the
--- secrets of providers whose own tokens callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways
--- read the hashes.
+-- Gateways read what they serve. They can read all columns of these tables. The gateway key decrypts the encrypted
+-- values in them: credentials for upstreams and introspection endpoints, private keys of certificates, and the secrets
+-- of providers whose own tokens callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways read
+-- the hashes.
 GRANT SELECT ON
     api_keys, call_signing_keys, data_keys, deleted_users, domains, environments, group_groups, group_members,
     identities, key_types, openapi_documents, products, project_tenants, projects, providers, tenants,
@@ -77,8 +77,8 @@ GRANT SELECT (id, client_id, algorithm, public_jwk, active_at, expires_at, creat
 GRANT SELECT (id, tenant_id, state, updated_at, groups_left_at) ON end_users TO postern_gateway;
 GRANT SELECT (id, client_id, barred_until) ON login_sessions TO postern_gateway;
 
--- Gateways write counts, the last use of keys, and the owners of objects that rules remember, with a revision that tells
--- the other gateways about them. A trigger numbers the revisions.
+-- Gateways write counts, the last use of keys, and the owners of objects that rules remember, with a revision that
+-- tells the other gateways about them. A trigger numbers the revisions.
 GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_spans, usage_traffic TO postern_gateway;
 GRANT SELECT ON usage_folds TO postern_gateway;
 GRANT INSERT ON usage_log TO postern_gateway;
