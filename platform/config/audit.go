@@ -17,14 +17,14 @@ func auditSettings() []setting {
 		{
 			"audit-file",
 			"",
-			"file that every entry of the audit log is appended to, as a line of JSON with its hash; empty means none",
+			"file that every audit log entry is appended to, as a line of JSON with its hash; empty means none",
 			text(func(c *Config) *string { return &c.AuditStream.File }),
 		},
 		{
 			"audit-webhook",
 			"",
-			"http or https URL that every entry of the audit log is posted to, in the same lines; set it on one " +
-				"replica; empty means none",
+			"http or https URL that every audit log entry is posted to, in the same format; set it on one replica; " +
+				"empty means none",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
 		},
 		{

@@ -63,14 +63,14 @@ func traceSettings() []setting {
 		{
 			"traces-sampler",
 			defaultSampler,
-			"which traces are recorded: always_on, always_off, traceidratio, or these with parentbased_ before them, " +
-				"which leaves the decision on a trace of --traces-trusted to its sampled flag",
+			"which traces are recorded: always_on, always_off, traceidratio, or one of these with the prefix " +
+				"parentbased_, for which the sampled flag decides on traces of --traces-trusted",
 			ifTraced(func(t *Traces, v string) error { return t.setSampler(v) }),
 		},
 		{
 			"traces-sampler-arg",
 			"0.01",
-			"part of the traces that a sampler with traceidratio records, from 0 to 1",
+			"fraction of the traces that a sampler with traceidratio records, from 0 to 1",
 			ifTraced(func(t *Traces, v string) error { return t.setRatio(v) }),
 		},
 		{
@@ -82,14 +82,14 @@ func traceSettings() []setting {
 		{
 			"traces-attributes",
 			"",
-			"comma-separated attributes of the resource, such as deployment.environment.name=staging",
+			"comma-separated resource attributes, such as deployment.environment.name=staging",
 			ifTraced(func(t *Traces, v string) (err error) { t.Attributes, err = pairs(v); return err }),
 		},
 		{
 			"traces-trusted",
 			"",
-			"comma-separated CIDRs of callers whose traces are continued (traceparent); of all others a trace is " +
-				"linked at most, so that they cannot choose what is recorded",
+			"comma-separated CIDRs of callers whose traces (traceparent) are continued; traces of all others are " +
+				"only linked, so that they can't choose what is recorded",
 			networks(func(c *Config) *[]netip.Prefix { return &c.Traces.Trusted }),
 		},
 	}

@@ -81,20 +81,21 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-caps",
 			"auto",
-			"limits on unclaimed proxies: on, off, or auto: on unless only this machine can reach the " +
+			"limits on unclaimed proxies: on, off, or auto, which means on unless only this machine can reach the " +
 				"listeners",
 			assignCaps,
 		},
 		{
 			"unclaimed-body-memory",
 			"8",
-			"most of --gateway-body-memory for the calls of one unclaimed workspace, in MB, where the limits hold",
+			"maximum amount of --gateway-body-memory for the calls of one unclaimed workspace, in MB, while the " +
+				"limits are on",
 			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
 		},
 		{
 			"unclaimed-document-memory",
 			"8",
-			"most of --gateway-document-memory for one unclaimed workspace, in MB",
+			"maximum amount of --gateway-document-memory for one unclaimed workspace, in MB",
 			number(func(c *Config) *int { return &c.UnclaimedDocumentMemory }),
 		},
 	}
