@@ -9,14 +9,14 @@ var Data = Target{
 	Table: dataTable, NewKeys: dataNewKeys, Judge: judgeData,
 }
 
-const dataNewKeys = `There is no gateway in this zip. A new key works once the gateway that you move to knows it.
+const dataNewKeys = `There is no gateway in this zip. A new key works once your new gateway knows it.
 
-1. Teach that gateway both sums of each row of keys.jsonl: sha256 is that of the key its consumer holds today, and
-   minted_sha256 that of the new one. A gateway that takes keys only in plaintext takes the new ones from minted.csv.
-2. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
-3. Where the gateway knows sha256, the keys of today go on working, so nobody has to hurry. To end one, take its sum off
-   the gateway and leave minted_sha256.
-4. Delete minted.csv when all are sent. The keys cannot be shown again: keys.jsonl holds their sums only.
+1. Add both sums of each row of keys.jsonl to your gateway: sha256 is the sum of the consumer's current key, and
+   minted_sha256 that of the new one. If your gateway accepts only plaintext keys, add the new ones from minted.csv.
+2. Send every consumer the line of minted.csv with their owner name, over a channel you would use for a password.
+3. If the gateway has sha256, the current keys keep working, so there is no hurry. To revoke one, remove its sum from the
+   gateway and leave minted_sha256.
+4. Delete minted.csv once you have sent all keys. They can't be shown again: keys.jsonl has only their sums.
 `
 
 // judgeData selects the fate of keys with a new key and of endpoints with a secret.

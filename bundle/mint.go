@@ -146,13 +146,12 @@ const noticeName = "NOTICE.md"
 
 const noticeHead = `# New API keys
 
-This export comes with new API keys. Each active key got one, under the same key id, owner, scopes, environment and end.
-They stand in minted.csv, and their SHA-256 sums in keys.jsonl.
+This export has new API keys: one for each active key, with the same key ID, owner, scopes, environment and expiry.
+They are in minted.csv, and their SHA-256 sums in keys.jsonl.
 
-A new key ends when the old one does: see expires_at in minted.csv. One whose end has passed since is answered 401, the
-new one as the old one.
+A new key expires when the old one does: see expires_at in minted.csv. After that, both get 401.
 
-The new keys do not work on the hosted proxy.
+The new keys don't work on the hosted gateway.
 
 `
 

@@ -101,10 +101,10 @@ func hasProviders(clients []snapshot.AppClient) bool {
 
 const callbacksHead = `# Callback URLs
 
-An identity provider sends browsers back to addresses that are registered with the app there, and to no others. Before
-users of the tenant @TENANT@ sign in at the exported realm, register these. ` +
-	"`KEYCLOAK`" + ` stands for the address of your
-Keycloak, such as https://login.example.com; ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
+An identity provider sends browsers back only to addresses that are registered with its app. Register these before users
+of the tenant @TENANT@ sign in at the exported realm. ` +
+	"`KEYCLOAK`" + ` stands for the address of your Keycloak,
+such as https://login.example.com. ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
 
 | App client | Provider | Callback URL | Set in Keycloak's environment |
 |---|---|---|---|

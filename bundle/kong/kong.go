@@ -26,13 +26,13 @@ var Target = bundle.Target{
 	Table: table(), NewKeys: newKeys, Judge: judge, Parts: parts,
 }
 
-const newKeys = `The gateway in this zip lets them in already.
+const newKeys = `The gateway in this zip already accepts them.
 
-1. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
-2. The keys they hold today go on working on this gateway too, so nobody has to hurry. To end one, look up its sha256 in
-   keys.jsonl, delete the line that begins with it from gateway/gateway.yaml, and start the gateway again. The line of
-   the new key begins with minted_sha256.
-3. Delete minted.csv when all are sent. The keys cannot be shown again: the gateway knows their sums only.
+1. Send every consumer the line of minted.csv with their owner name, over a channel you would use for a password.
+2. The current keys keep working on this gateway too, so there is no hurry. To revoke one, look up its sha256 in
+   keys.jsonl, delete the line that begins with it from gateway/gateway.yaml, and restart the gateway. The line of the
+   new key begins with minted_sha256.
+3. Delete minted.csv once you have sent all keys. They can't be shown again: the gateway has only their sums.
 `
 
 // gatewayFile is Kong's configuration.
