@@ -173,7 +173,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "tuples.json")); err != nil {
 		t.Fatal(err)
 	}
-	load(t, dir, 1, []string{at.URL}, "tuples.json is missing beside load.sh")
+	load(t, dir, 1, []string{at.URL}, "tuples.json is missing. It must be in the same folder")
 }
 
 func TestLoadScriptIsClean(t *testing.T) {
