@@ -42,7 +42,7 @@ var (
 			"it exists. This zip has its settings, the SHA-256 of its secret, its issuer URL and the public keys " +
 			"that verify the tokens it has issued. It doesn't have the private keys that sign new tokens.",
 		Remedy: "Before you move your applications, register them with an OpenID Connect provider of your own and " +
-			"let the gateway verify its tokens.",
+			"configure the gateway to verify its tokens.",
 	}
 	// MachineLogin is an app client that gets tokens for itself (client credentials).
 	MachineLogin = Fate{
@@ -52,7 +52,7 @@ var (
 		Note: "The app client gets tokens for itself from the hosted service. This zip has its settings, the SHA-256 " +
 			"of its secret, its issuer URL and the public keys that verify the tokens it has issued.",
 		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with an OpenID " +
-			"Connect provider of your own and let the gateway verify its tokens.",
+			"Connect provider of your own and configure the gateway to verify its tokens.",
 	}
 	// LoginProvider is an identity provider that an app client offers, with a secret.
 	LoginProvider = Fate{
@@ -110,7 +110,7 @@ var (
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
 		Note: "The hosted service sends its own events, such as a finished export or a user's sign-in, so the " +
 			"webhook stays with the team. This zip doesn't have its URL, description or signing secret.",
-		Remedy: "Let your new systems report the events that you need: Keycloak has event listeners, Kong has log " +
+		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, Kong has log " +
 			"plugins."}
 	// UnclaimedCaps are those of a project that no one has claimed.
 	UnclaimedCaps = Fate{Reason: "not_kept", Status: Skipped, How: "not carried over",

@@ -47,7 +47,7 @@ func responseFates() []bundle.Fate {
 			Note: "If an upstream sends 101 although the request didn't ask for a WebSocket, the caller gets 502 " +
 				"from the hosted gateway. Kong passes the 101 on. At worst, the caller waits on its connection for a " +
 				"response that doesn't come.",
-			Remedy: "Let the upstream send 101 only to requests that have the Upgrade it switches to."},
+			Remedy: "Have the upstream send 101 only to requests that have the Upgrade it switches to."},
 		{Reason: "malformed_answers", Status: bundle.Approximate, How: "nginx's own checks",
 			Note: "A response that isn't proper HTTP/1.x gets 502 from each gateway, by its own checks. Kong passes " +
 				"some of them on: a response that doesn't begin with an HTTP/1.x status line reaches the caller " +
@@ -62,7 +62,7 @@ func responseFates() []bundle.Fate {
 				"gateways keep the first. Of two lines of Accept-Ranges or Content-Range, both gateways pass on " +
 				"both, but transforms on Kong change only the last. At worst, the first line reaches callers " +
 				"although a transform removes the header.",
-			Remedy: "Let the upstream send each of these headers once."},
+			Remedy: "Have the upstream send each of these headers once."},
 		{Reason: "bodiless_answers", Status: bundle.Approximate, How: "nginx passes these headers on",
 			Note: "Kong passes on the Content-Length of a 204 or 304 and the Content-Type of a 304. The hosted " +
 				"gateway removes them. Neither sends a body with them."},
@@ -92,7 +92,7 @@ func requestFates() []bundle.Fate {
 				"If-None-Match, If-Range or If-Unmodified-Since gets 400 with an HTML page from Kong, and is " +
 				"forwarded by the hosted gateway. At worst, a caller that splits a list of entity tags into two " +
 				"lines of If-Match or If-None-Match, which is proper HTTP, is always refused.",
-			Remedy: "Let callers send the list in one line, separated by commas."},
+			Remedy: "Have callers send the list in one line, separated by commas."},
 		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
 			Note: "Paths that aren't UTF-8 once they are decoded, such as /%ff, get 404."},
 		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",
@@ -113,7 +113,7 @@ func requestFates() []bundle.Fate {
 			Note: "The hosted gateway ends WebSockets, downloads and other open calls within a second when their key " +
 				"or token ends, or when a change refuses them. Kong checks only when a call begins. At worst, a " +
 				"caller whose key has expired or was deleted keeps an open WebSocket until one side closes it.",
-			Remedy: "Let the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
+			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
 		{Reason: "body_memory", Status: bundle.Approximate, How: "client_body_buffer_size, and files",
 			Note: "The hosted gateway holds at most 256 MB of bodies that it has to read whole, and answers 503 busy " +
 				"beyond that. Kong writes long request bodies to files, without a limit on their total, and doesn't " +

@@ -114,8 +114,8 @@ func introspectionFates() []bundle.Fate {
 		how   = "plugin postern-auth, `introspection`"
 		alike = "The endpoint is asked about tokens on every call, with the same request and the same limits, and " +
 			"its answers are treated the same. Each of Kong's workers lets 200 calls wait for it at a time."
-		reach = "Let the gateway connect to the endpoint. If its certificate is from a private authority, set " +
-			"KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says."
+		reach = "Make sure that the gateway can connect to the endpoint. If its certificate is from a private " +
+			"authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says."
 	)
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: how, Note: alike, Remedy: reach},

@@ -68,8 +68,8 @@ func issuerFates() []bundle.Fate {
 			How:    how,
 			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches the " +
 				"issuer's keys and keeps them. While it doesn't have any, it answers 503 issuer_unavailable.",
-			Remedy: "Let the gateway connect to the issuer. If the issuer's certificate is from a private authority, " +
-				"set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
+			Remedy: "Make sure that the gateway can connect to the issuer. If the issuer's certificate is from a " +
+				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
 		},
 		{
 			Reason: "unused",

@@ -161,7 +161,7 @@ func redirectFates() []bundle.Fate {
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
 			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst, a " +
 				"native app that listens at [::1] on another port is refused.",
-			Remedy: "Let native apps listen at 127.0.0.1, for which Keycloak accepts any port.",
+			Remedy: "Have native apps listen at 127.0.0.1, for which Keycloak accepts any port.",
 		},
 		{
 			Reason: "asterisk",

@@ -166,7 +166,7 @@ func ruleFates() []bundle.Fate {
 				"the hosted gateway uses the directory. Tokens from before the export have at most 200 groups, those " +
 				"that rules name first. At worst, a user is refused who joined the group after the token was issued, " +
 				"or who has more groups than that which rules name.",
-			Remedy: "Let such users sign in again at the exported realm, whose tokens have all groups.",
+			Remedy: "Have such users sign in again at the exported realm, whose tokens have all groups.",
 		},
 		{
 			Reason: "owner",

@@ -141,7 +141,7 @@ func accessFates() []bundle.Fate {
 			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients, and opaque tokens of " +
 				"your own endpoint, are accepted as before. Calls with a provider's own token get 401, and calls " +
 				"whose upstream gets a provider's token get 503.",
-			Remedy: "Let users with a provider's own token sign in at the exported realm, whose tokens are accepted " +
+			Remedy: "Have users with a provider's own token sign in at the exported realm, whose tokens are accepted " +
 				"and name the same users. The provider's item says what to do if upstreams get its token.",
 		},
 	}

@@ -172,7 +172,7 @@ func transformFates() []bundle.Fate {
 				"added to it; the hosted gateway leaves both unchanged. Kong answers 500 to some of these. If " +
 				"Accept-Encoding, Content-Type, Range, Referer or User-Agent has two lines, the upstream gets the " +
 				"second one twice, also in requests without a body. It also gets an empty User-Agent.",
-			Remedy: "Let callers send numbers of more than 14 digits as strings.",
+			Remedy: "Have callers send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: "response_bodies",
@@ -185,7 +185,7 @@ func transformFates() []bundle.Fate {
 				"leaves unchanged. Kong cuts off a response whose JSON is neither an object nor an array; the hosted " +
 				"gateway passes it on. Kong changes responses of more than 4 MiB; the hosted gateway answers 502 " +
 				"response_too_large.",
-			Remedy: "Let the upstream send numbers of more than 14 digits as strings.",
+			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: responseReason,
