@@ -89,7 +89,7 @@ func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snap
 			var row keyDoc
 			err := json.Unmarshal(line, &row) // readKeysFile has parsed it strictly
 			if err != nil {
-				return problem(name, "line %d does not have its shape: %s", n+1, err)
+				return problem(name, "line %d does not have the expected format: %s", n+1, err)
 			}
 			key, minted, err := row.key()
 			if err != nil {

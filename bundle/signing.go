@@ -7,8 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// signingDoc is the member call_signing of project-config.json. A project that does not sign
-// its calls has none.
+// signingDoc is the member call_signing of project-config.json. A project that doesn't sign its calls doesn't have one.
 type signingDoc struct {
 	Keys []signingKeyDoc `json:"keys"`
 }
