@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What callers are answered instead of by the upstream, as on the hosted gateway.
+-- The answers that callers get instead of the upstream's, as from the hosted gateway.
 
 local answers = {}
 
 local KEY = 'Key realm="postern"'
 
--- By the name of a refusal: status, message, and where the name is not the code, the code;
--- for a 401 also the challenge (RFC 9110, 15.5.2; RFC 6750, section 3).
+-- By the name of a refusal: status, message, and, if the name is not the code, the code; for a 401 also the challenge
+-- (RFC 9110, 15.5.2; RFC 6750, section 3).
 local ANSWERS = {
   credentials_required = { 401, "Send an API key in the X-API-Key header.", challenge = KEY },
   token_required = {
@@ -70,13 +70,11 @@ function answers.refuse(name, headers)
 end
 
 
--- nginx takes an interim answer (1xx) for the final one and then neither reads the
--- caller's next request nor ends its connection; what the upstream sends next would
--- follow as it is, which a proxy in front takes for the answer to another caller. Lua
--- cannot end the connection, and "Connection: close" is only a header to nginx. So
--- nginx is told to answer itself, with a code after which it ends the connection: 501,
--- unlike 500, has no error_page of Kong's. It runs header_filter once more for that
--- answer, where ours replaces it.
+-- nginx mistakes an interim response (1xx) for the final one, and then neither reads the caller's next request nor
+-- closes its connection. Whatever the upstream sends next would follow unchanged, and a proxy in front would treat it
+-- as the response to another caller. Lua cannot close the connection, and "Connection: close" is only a header to
+-- nginx. So nginx is told to answer itself, with a code after which it closes the connection: 501, which unlike 500 has
+-- no error_page of Kong's. It runs header_filter again for that response, and our response replaces it there.
 function answers.refuse_interim()
   if ngx.ctx.postern_interim then
     answers.refuse("upstream_unreachable")

@@ -207,7 +207,7 @@ check("why tokens cannot be judged is logged every 30 seconds, without tokens an
     end
   end
   equal(#lines, 2)
-  equal(lines[1], "the introspection endpoint https://id.example/introspect cannot judge tokens: it answers 500")
+  equal(lines[1], "the introspection endpoint https://id.example/introspect cannot check tokens: it answers 500")
 end)
 
 check("issuer and audience", function()
