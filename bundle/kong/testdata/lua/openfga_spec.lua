@@ -235,10 +235,10 @@ end)
 
 check("no other answer does", function()
   for _, case in ipairs({
-    { 404, '{"data":[{"id":"1"}]}' }, { 200, "no JSON", "is no JSON" }, { 200, '{"data":[]}', "does not name it" },
+    { 404, '{"data":[{"id":"1"}]}' }, { 200, "no JSON", "is not JSON" }, { 200, '{"data":[]}', "does not name it" },
     { 200, '{"data":[{"id":{}}]}', "does not name it" }, { 200, '{"data":[{"id":1.5}]}', "does not name it" },
-    { 200, '{"data":[{"id":""}]}', "does not name it" }, { 200, "", "is no JSON" }, { 200, (" "):rep(1100000), "more than" },
-    { 200, '"data"', "is no JSON" },
+    { 200, '{"data":[{"id":""}]}', "does not name it" }, { 200, "", "is not JSON" }, { 200, (" "):rep(1100000), "more than" },
+    { 200, '"data"', "is not JSON" },
   }) do
     local seen = call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })
     equal(seen.status, nil)
