@@ -100,7 +100,7 @@ func (v *verifier) readDocuments(p *snapshot.Project, config projectDoc) error {
 			return err
 		}
 		if !json.Valid(text) {
-			return problem(name, "is no JSON")
+			return problem(name, "is not JSON")
 		}
 		p.Versions[i].OpenAPI = text
 	}

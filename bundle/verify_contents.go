@@ -237,7 +237,7 @@ func (l *ledgerCheck) readProbes() error {
 			ID string `json:"id"`
 		}
 		if err := json.Unmarshal(line, &row); err != nil || row.ID == "" {
-			return problem(name, "line %d is no probe", n+1)
+			return problem(name, "line %d is not a probe", n+1)
 		}
 		l.probes[row.ID] = true
 		return nil
@@ -308,7 +308,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 	fields := map[string]json.RawMessage{}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return ledgerHead{}, fmt.Errorf("it is no object")
+		return ledgerHead{}, fmt.Errorf("it is not an object")
 	}
 	for d.More() {
 		name, err := d.Token()
@@ -317,7 +317,7 @@ func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 		}
 		if name == "items" {
 			if t, err := d.Token(); err != nil || t != json.Delim('[') {
-				return ledgerHead{}, fmt.Errorf("items is no list")
+				return ledgerHead{}, fmt.Errorf("items is not a list")
 			}
 			whole, err := json.Marshal(fields)
 			if err != nil {

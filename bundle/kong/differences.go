@@ -36,7 +36,7 @@ func responseFates() []bundle.Fate {
 		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx removes them",
 			Note: "An upstream's X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, " +
 				"X-Accel-Charset and X-Pad don't reach the caller, and have no effect on either gateway."},
-		{Reason: "interim_answers", Status: bundle.Lossy, How: "answered 502",
+		{Reason: "interim_answers", Status: bundle.Lossy, How: "calls get 502",
 			Note: "The hosted gateway passes on or skips an upstream's interim response (100, 102, 103). nginx " +
 				"mistakes it for the final response: the call gets 502 upstream_unreachable and its connection ends. " +
 				"At worst, an upstream that sends one with each response can't be called, and the final response to " +

@@ -131,7 +131,7 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 	}
 }
 
-// The ledger does not point at the entry of a new key: only its row asks for it.
+// The ledger does not point at the entry of a new key: only its row requires it.
 func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
 	in := sampleInput()
 	in.Options.Keys = bundle.KeysMint

@@ -128,7 +128,7 @@ func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 	}
 }
 
-// A valid key may be refused by a rule, which is no answer of the upstream.
+// A valid key may be refused by a rule, which is not an answer of the upstream.
 func TestStartTellsWhatARuleRefuses(t *testing.T) {
 	r := newRig(t, "docker")
 	for _, denial := range []policy.Denial{
@@ -232,7 +232,7 @@ func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
 
 // A response proves nothing of a key where any key gets it.
 func TestStartProvesThatTheKeyOpened(t *testing.T) {
-	t.Run("an address that asks for no key", func(t *testing.T) {
+	t.Run("an address that requires no key", func(t *testing.T) {
 		r := newRig(t, "docker")
 		code, out := r.start(t, "ok", "--key", "pst_all_nonsense", "--path", "/open/prod/")
 		expect(t, code, 1, out, "WRONG /open/prod/ accepts any key, so its answer proves nothing")

@@ -18,7 +18,7 @@ import (
 
 const token = "a-token_of.the~server+/=="
 
-// unpack writes the files of a source beside the script, and returns the folder.
+// unpack writes the files of a source next to the script, and returns the folder.
 func unpack(t *testing.T, s openfga.Source) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `a folder with 'odd' $(name)`)

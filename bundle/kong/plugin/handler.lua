@@ -200,7 +200,7 @@ local function of_token(state, policy, token, refusal, entry)
     return nil, refusal
   end
   if entry then
-    return tokens.beside(entry, token)
+    return tokens.with_key(entry, token)
   end
   local whose = tokens.caller(state.settings, policy, token)
   whose.limited = limits.of_owner(state.of_token, whose.account)

@@ -97,14 +97,14 @@ end
 
 
 -- The refusal of a verified token by its tenant, or by the current state of its user, session or app client; nil if it
--- is let in. beside is the tenant of the key in the same call.
-function tokens.refusal(settings, token, beside)
+-- is let in. key_tenant is the tenant of the key in the same call, if there is one.
+function tokens.refusal(settings, token, key_tenant)
   local refusal = token.client and own.refusal(settings, token)
   if refusal then
     return refusal
   end
   local served = token.tenant and settings.tenants[token.tenant]
-  if not served or (beside and beside ~= token.tenant) then
+  if not served or (key_tenant and key_tenant ~= token.tenant) then
     return "token_tenant"
   end
   return nil
@@ -192,7 +192,7 @@ end
 
 
 -- The caller of a call with a key and a token: the user is the token's, consumer and scopes are the key's.
-function tokens.beside(entry, token)
+function tokens.with_key(entry, token)
   local headers = {}
   for name, value in pairs(entry.headers) do
     headers[name] = value
