@@ -25,7 +25,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	if failure != nil {
-		a.log.Warn("no start without the database: the gateway's last state cannot be read", "error", failure)
+		a.log.Warn("cannot start without the database: the gateway's last state cannot be read", "error", failure)
 		return err
 	}
 	a.log.Error(

@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	errBodyTooLarge = errors.New("the request's body is over the limit")
-	errBodyTooSlow  = errors.New("the request's body comes too slowly")
+	errBodyTooLarge = errors.New("the request's body is larger than the limit")
+	errBodyTooSlow  = errors.New("the request's body arrives too slowly")
 	errBodyOver     = errors.New("the call is over")
 	errCaller       = errors.New("the caller does not accept more of the response")
 )

@@ -15,7 +15,7 @@ import (
 )
 
 // errNoMemory ends the reading of a body that no memory is left for.
-var errNoMemory = errors.New("the bodies of calls take all the memory that they may")
+var errNoMemory = errors.New("the bodies of calls use all of their memory")
 
 // bodyMemory bounds the bytes of bodies that calls hold whole at a time, because they are validated, changed, or
 // searched for an object: those of the process, or of the projects of a team. All other bodies are streamed. Of one
@@ -143,10 +143,10 @@ func (c *call) noMemory(tooLarge policy.Denial) policy.Denial {
 	}
 	c.retryAfter = 1
 	if share {
-		c.warn("bodies of calls from one address take all the memory that they may", nil)
+		c.warn("bodies of calls from one address use all of their memory", nil)
 		return policy.RateLimited
 	}
-	c.warn("bodies of calls take all the memory that they may", nil)
+	c.warn("bodies of calls use all of their memory", nil)
 	return policy.Busy
 }
 

@@ -68,12 +68,12 @@ func (c *call) takeSlot() (policy.Denial, bool) {
 	switch limits := &c.gateway.limits; {
 	case of.underWay.Add(1) > limits.UnderWay:
 		of.underWay.Add(-1)
-		c.warn("too many calls under way to one environment", nil)
+		c.warn("too many simultaneous calls to one environment", nil)
 		return policy.UpstreamUnreachable, false
 	case own.underWay.Add(1) > limits.UnderWayFromOne:
 		own.underWay.Add(-1)
 		of.underWay.Add(-1)
-		c.warn("too many calls under way to one environment from one address", nil)
+		c.warn("too many simultaneous calls to one environment from one address", nil)
 		c.retryAfter = 1
 		return policy.RateLimited, false
 	}

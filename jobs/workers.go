@@ -130,7 +130,8 @@ func (h *logErrors) HandleError(_ context.Context, job *rivertype.JobRow, err er
 	if in, ok := errors.AsType[*tracedError](err); ok {
 		log = log.With("trace_id", in.trace)
 	}
-	log.Warn("a job's attempt failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
+	log.Warn("an attempt at a job "+
+		"failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
 	return nil
 }
 

@@ -40,8 +40,8 @@ func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	}
 	known := newest(steps)
 	if s.oldest > known {
-		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d, which needs a postern that knows schema "+
-			"%d, and this one knows %d: use the newer postern here as well", s.applied, s.oldest, known)}
+		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d, which requires a postern that knows "+
+			"schema %d, but this one knows %d: use the newer postern here as well", s.applied, s.oldest, known)}
 	}
 	digest, err := digestOf(steps, dialect, s.applied)
 	if err != nil {

@@ -282,7 +282,7 @@ func (c copying) table(name string, columns []copiedColumn) (int64, error) {
 		return 0, err
 	}
 	if written != source.sum {
-		return 0, fmt.Errorf("it has %d rows on PostgreSQL that are not the %d rows on SQLite", written.rows,
+		return 0, fmt.Errorf("its %d rows on PostgreSQL are not the same as its %d rows on SQLite", written.rows,
 			source.sum.rows)
 	}
 	return written.rows, c.continueNumbers(name, columns)

@@ -195,8 +195,8 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 // apply them.
 var ErrBehind = errors.New("the schema lacks steps")
 
-// ErrEmpty is ErrBehind where the database has none of our tables.
-var ErrEmpty = errors.New("the database has none of Postern's tables yet")
+// ErrEmpty is ErrBehind for a database without our tables.
+var ErrEmpty = errors.New("the database doesn't have Postern's tables yet")
 
 // UseSchema is Migrate for a process that may not migrate: it returns ErrEmpty, ErrBehind or a
 // migrations.UnknownSchemaError unless this program can use the schema as it is.

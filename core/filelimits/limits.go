@@ -54,14 +54,14 @@ const (
 var (
 	ZipSize = &Limit{
 		File: zip, Name: "size", Most: MaxZip, Amount: "1 GB",
-		Reason: "It is kept in a temporary file, of which a server has two at a time. A million keys and a million " +
-			"users fit.",
+		Reason: "It is kept in a temporary file, and a server has two at a time. A million keys and a million users " +
+			"fit.",
 		Says: "the zip is larger than 1 GB",
-		Fix:  "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:  "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipEntries = &Limit{
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
-		Reason: "The list of entries is in memory. A million users need 8,000.",
+		Reason: "The list of entries is kept in memory. A million users need 8,000.",
 		Says:   "the zip has more than 100,000 entries",
 		Fix:    "Import the zip of an export, unchanged.",
 	}
@@ -69,43 +69,44 @@ var (
 		File: zip, Name: "unpacked size", Most: 16 << 30, Amount: "16 GB",
 		Reason: "Entries are unpacked as a stream, several times: checksums first, then documents, then rows.",
 		Says:   "the zip unpacks to more than 16 GB",
-		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipEntryUnpacked = &Limit{
 		File: zip, Name: "unpacked size of an entry", Most: 8 << 30, Amount: "8 GB",
-		Reason: "An entry is read up to the size that it declares.",
+		Reason: "An entry is only read up to its declared size.",
 		Says:   "the entry unpacks to more than 8 GB",
-		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
-		Reason: "Rows of an export unpack to 10 times their size, a bomb to 1,000. Entries may not share bytes.",
-		Says:   "the entry unpacks to more than 250 times its size",
-		Fix:    "Import the zip of an export, unchanged.",
+		Reason: "Rows of an export unpack to 10 times their size, a zip bomb to 1,000 times. Entries can't share " +
+			"bytes.",
+		Says: "the entry unpacks to more than 250 times its size",
+		Fix:  "Import the zip of an export, unchanged.",
 	}
 	ZipRows = &Limit{
 		File: rows, Name: "rows", Most: 5_000_000, Amount: "5,000,000",
-		Reason: "Up to 50 bytes of each row of keys, and of each item of the ledger, are in memory.",
+		Reason: "Up to 50 bytes of each row of keys, and of each ledger item, are kept in memory.",
 		Says:   "the file has more than 5,000,000 rows",
-		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipRow = &Limit{
 		File: rows, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
-		Reason: "A row is read as a whole.",
+		Reason: "A row is read completely.",
 		Says:   "a row is larger than 1 MB",
-		Fix:    "Remove groups, consents or scopes from what the row describes, then export again.",
+		Fix:    "Remove groups, consents or scopes from the object in this row, then export again.",
 	}
 	ZipDocument = &Limit{
 		File: document, Name: "size", Most: 64 << 20, Amount: "64 MB",
-		Reason: "A document is read as a whole. OpenAPI documents have [limits of their own](openapi.md#limits) too.",
+		Reason: "A document is read completely. OpenAPI documents also have [their own limits](openapi.md#limits).",
 		Says:   "the document is larger than 64 MB",
-		Fix:    "Remove some of what it lists from the project, then export again.",
+		Fix:    "Remove some of the objects in it from the project, then export again.",
 	}
 	ZipDocuments = &Limit{
 		File: document, Name: "size of all together", Most: 256 << 20, Amount: "256 MB",
-		Reason: "What they describe is in memory until the project is written.",
+		Reason: "Their contents stay in memory until the project is written.",
 		Says:   "the documents up to this one have more than 256 MB together",
-		Fix:    "Take OpenAPI documents from versions, export again, and add them to the new project's versions.",
+		Fix:    "Remove OpenAPI documents from versions, export again, and add them to the new project's versions.",
 	}
 	ZipNesting = &Limit{
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
@@ -115,22 +116,22 @@ var (
 	}
 	ZipObjects = &Limit{
 		File: document, Name: "objects and lists in all together", Most: 500_000, Amount: "500,000",
-		Reason: "Each takes up to 350 bytes in memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
-			"documents are not counted.",
+		Reason: "Each takes up to 350 bytes of memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
+			"documents don't count.",
 		Says: "the documents up to this one have more than 500,000 objects and lists",
-		Fix:  "Remove some of what it lists from the project, then export again.",
+		Fix:  "Remove some of the objects in it from the project, then export again.",
 	}
 	ZipConfigObjects = &Limit{
 		File: "`project-config.json` in a zip", Name: "objects and lists", Most: 20_000, Amount: "20,000",
-		Reason: "A version takes 700 bytes in memory. A project has at most 50, and 1,000 tenants.",
+		Reason: "A version takes 700 bytes of memory. A project has at most 50, and 1,000 tenants.",
 		Says:   "the document has more than 20,000 objects and lists",
 		Fix:    "Remove tenants, environments or issuers from the project, then export again.",
 	}
 	ZipValues = &Limit{
 		File: document, Name: "values in all together", Most: 5_000_000, Amount: "5,000,000",
-		Reason: "Texts, numbers, objects and lists, each of which takes 16 bytes in memory and more.",
+		Reason: "Strings, numbers, objects and lists each take at least 16 bytes of memory.",
 		Says:   "the documents up to this one have more than 5,000,000 values",
-		Fix:    "Remove some of what it lists from the project, then export again.",
+		Fix:    "Remove some of the objects in it from the project, then export again.",
 	}
 )
 
@@ -138,8 +139,8 @@ var (
 var (
 	BodySize = &Limit{
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",
-		Reason: "It is in memory. `POST /proxy` takes 6 MB, because an OpenAPI document can be in its body, and the " +
-			"`openapi` of a version 17 MB. Forms have the same limit.",
+		Reason: "It is kept in memory. `POST /proxy` accepts 6 MB, because its body can contain an OpenAPI " +
+			"document, and the `openapi` of a version 17 MB. Forms have the same limit.",
 		Says: "the body is larger than 1 MB",
 		Fix:  "Send it in parts.",
 	}
@@ -153,41 +154,41 @@ var (
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
 		Reason: "Bodies are read recursively. Those of the API have 8 levels.",
 		Says:   "the body is nested more than 100 levels deep",
-		Fix:    "Leave out what the API does not describe.",
+		Fix:    "Leave out members that the API does not describe.",
 	}
 	BodyMember = &Limit{
 		File: body, Name: "size of a member's name", Most: 256, Amount: "256 bytes",
-		Reason: "Refusals repeat it.",
+		Reason: "Error messages repeat it.",
 		Says:   "a member's name is larger than 256 bytes",
-		Fix:    "Leave out what the API does not describe.",
+		Fix:    "Leave out members that the API does not describe.",
 	}
 	Relations = &Limit{
 		File: relations, Name: "rows of an API request", Most: 10_000, Amount: "10,000",
-		Reason: "They are added in one transaction. A file that the page takes is added in batches of 5,000.",
+		Reason: "They are added in one transaction. A file uploaded on the page is added in batches of 5,000.",
 		Says:   "the request has more than 10,000 relations",
 		Fix:    "Send them in several requests.",
 	}
 	RelationsSize = &Limit{
 		File: relations, Name: "size of a file for the page", Most: 5 << 20, Amount: "5 MB",
-		Reason: "It is read as a stream, while the page waits.",
+		Reason: "It is streamed while the page waits.",
 		Says:   "the file is larger than 5 MB",
-		Fix:    "Split it: what was added stays, and adding it again changes nothing.",
+		Fix:    "Split it. Adding the same rows again changes nothing.",
 	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
-		Reason: "It is part of each TLS handshake.",
+		Reason: "It is sent in each TLS handshake.",
 		Says:   "it is larger than 64 KB",
-		Fix:    "Send the certificate and those of its issuers, without the root and without texts between them.",
+		Fix:    "Send the certificate and those of its issuers, without the root and without text between them.",
 	}
 	Certificates = &Limit{
 		File: chain, Name: "certificates", Most: 10, Amount: "10",
-		Reason: "OpenSSL, and so nginx, verifies chains of at most 10.",
+		Reason: "OpenSSL, and therefore nginx, verifies chains of at most 10.",
 		Says:   "the chain has more than 10 certificates",
 		Fix:    "Send the certificate and those of its issuers, without the root.",
 	}
 	SCIMOperations = &Limit{
 		File: scim, Name: "operations of a PATCH", Most: 1000, Amount: "1,000",
-		Reason: "They are applied in one transaction. Bulk requests are not supported.",
+		Reason: "They are applied in one transaction. Bulk requests aren't supported.",
 		Says:   "the request has more than 1,000 operations",
 		Fix:    "Send them in several requests.",
 	}
@@ -205,7 +206,7 @@ var (
 	}
 	SCIMComparisons = &Limit{
 		File: scim, Name: "comparisons with members of a group", Most: 1_000_000, Amount: "1,000,000",
-		Reason: "A filter in the path of an operation is compared with each member, which takes about 0.1 s in all.",
+		Reason: "A filter in an operation's path is compared with each member, which takes about 0.1 s in total.",
 		Says:   "the filters of the request make more than 1,000,000 comparisons with members",
 		Fix:    `Name members by their ids: members[value eq "usr_…"].`,
 	}

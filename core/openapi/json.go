@@ -38,7 +38,7 @@ func toJSON(b *Budget, data []byte) ([]byte, map[string]any, error) {
 		return nil, nil, refuse("The document is not valid JSON: it ends too early.")
 	}
 	before := data[:max(0, syntax.Offset-1)]
-	return nil, nil, refuse("The document is not valid JSON: line %d, column %d is not what must be there.",
+	return nil, nil, refuse("The document is not valid JSON: unexpected text at line %d, column %d.",
 		1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
 }
 

@@ -13,27 +13,27 @@ const MaxSize = 16 << 20
 var (
 	Size = &Limit{
 		Name: "size", Most: MaxSize, Amount: "16 MB",
-		Reason: "As it is sent. The largest published documents have 13 MB. `POST /proxy` takes a body of 6 MB: " +
-			"give a larger document to the version afterwards.",
+		Reason: "The largest published documents have 13 MB. `POST /proxy` accepts a body of 6 MB: upload a larger " +
+			"document to the version afterwards.",
 		Says: "the document has more than 16 MB",
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
 	UnclaimedSize = &Limit{
 		Name: "size in an unclaimed workspace", Most: 1 << 20, Amount: "1 MB",
 		Reason: "No one is accountable for an unclaimed workspace.",
-		Says:   "the document has more than 1 MB, which is as much as an unclaimed workspace takes",
+		Says:   "the document has more than 1 MB, the limit of an unclaimed workspace",
 		Fix:    "Claim the workspace, or leave out examples.",
 	}
 	Expansion = &Limit{
 		Name: "size of YAML as JSON", Most: 20, Amount: "20 times the size",
-		Reason: "Aliases repeat what they stand for. It is also the limit on the size.",
+		Reason: "Aliases repeat the parts that they refer to. The JSON must also be within the limit on the size.",
 		Says:   "the YAML has more than 20 times its size as JSON, because aliases repeat parts of it",
 		Fix:    "Refer to the parts with $ref.",
 	}
 	Values = &Limit{
 		Name: "values", Most: 1_000_000, Amount: "1,000,000",
-		Reason: "While a document is read, an object or a list takes up to 350 bytes. GitHub's document has 258,000 " +
-			"values. Of YAML, each line, comma and opening bracket counts as two.",
+		Reason: "Reading an object or a list takes up to 350 bytes of memory. GitHub's document has 258,000 values. " +
+			"In YAML, each line, comma and opening bracket counts as two.",
 		Says: "the document has more than 1,000,000 values",
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
@@ -45,7 +45,7 @@ var (
 	}
 	Operations = &Limit{
 		Name: "operations", Most: 10_000, Amount: "10,000",
-		Reason: "Pages, rules and the gateway's table of routes have a line for each. GitHub's document has 1,200.",
+		Reason: "Pages, rules and the gateway's routing table have an entry for each. GitHub's document has 1,200.",
 		Says:   "the document has more than 10,000 operations",
 		Fix:    "Split the API into versions.",
 	}
@@ -57,45 +57,44 @@ var (
 	}
 	ServerURL = &Limit{
 		Name: "address of a server", Most: 2 << 10, Amount: "2 KB",
-		Reason: "With the defaults of its variables, each of which can be there often.",
+		Reason: "This includes the defaults of its variables, each of which can be used many times.",
 		Says:   "the address has more than 2 KB with the defaults of its variables",
 		Fix:    "Shorten it.",
 	}
 	References = &Limit{
 		Name: "references in a chain", Most: 16, Amount: "16",
-		Reason: "A reference that leads to a reference is followed each time that it is read.",
-		Says:   "references lead to references, in a chain of more than 16, or a ring",
+		Reason: "A reference to a reference is followed each time it is read.",
+		Says:   "references lead to references, in a chain of more than 16 or in a circle",
 		Fix:    "Refer to the schema itself.",
 	}
 	PatternParts = &Limit{
 		Name: "parts of a pattern", Most: 10_000, Amount: "10,000",
-		Reason: "A pattern is compiled to an instruction for each of its parts, and a repeat writes its parts out: " +
-			"`(ab){100}` has 200. Parts are counted before anything is compiled.",
-		Says: "the pattern has more than 10,000 parts, its repeats written out",
-		Fix:  "Repeat less, or bound the length with maxLength.",
+		Reason: "A pattern is compiled to an instruction for each of its parts, and repeats are written out: " +
+			"`(ab){100}` has 200 parts. They are counted before anything is compiled.",
+		Says: "the pattern has more than 10,000 parts, with its repeats written out",
+		Fix:  "Repeat less, or limit the length with maxLength.",
 	}
 	AllPatternParts = &Limit{
 		Name: "parts of all patterns", Most: 200_000, Amount: "200,000",
-		Reason: "A part keeps about 45 bytes in memory, and takes 1 µs to compile.",
-		Says:   "the patterns of the document have more than 200,000 parts, their repeats written out",
-		Fix:    "Repeat less, or bound lengths with maxLength.",
+		Reason: "A part takes about 45 bytes of memory, and 1 µs to compile.",
+		Says:   "the patterns of the document have more than 200,000 parts, with their repeats written out",
+		Fix:    "Repeat less, or limit lengths with maxLength.",
 	}
 	Memory = &Limit{
 		Name: "kept memory", Most: 64 << 20, Amount: "64 MB",
-		Reason: "Of the document and of what requests are validated against, counted by the sizes of their types and " +
-			"texts.",
-		Says: "the document takes more than 64 MB of memory",
-		Fix:  "Split the API into versions, or share schemas by references.",
+		Reason: "This is for the document and its validators, counted by the sizes of their types and texts.",
+		Says:   "the document takes more than 64 MB of memory",
+		Fix:    "Split the API into versions, or share schemas by references.",
 	}
 	UnclaimedMemory = &Limit{
 		Name: "kept memory in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
-		Reason: "No one is accountable for an unclaimed workspace. All its documents share it.",
-		Says:   "the document takes more than 8 MB of memory, which is as much as an unclaimed workspace has",
+		Reason: "No one is accountable for an unclaimed workspace. All its documents share this memory.",
+		Says:   "the document takes more than 8 MB of memory, the limit of an unclaimed workspace",
 		Fix:    "Claim the workspace, or share schemas by references.",
 	}
 	Steps = &Limit{
 		Name: "steps of work", Most: 20_000_000, Amount: "20,000,000",
-		Reason: "They take about 2 s. Reading GitHub's document takes 4,300,000.",
+		Reason: "They take about 2 s. Reading GitHub's document takes 4,300,000 steps.",
 		Says:   "the document takes too much work, more than 20,000,000 steps",
 		Fix:    "Refer to large parts less often, send JSON rather than YAML, or split the API into versions.",
 	}

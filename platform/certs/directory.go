@@ -104,7 +104,7 @@ func (d *Directory) Look() {
 		d.fails = ""
 	case err.Error() != d.fails:
 		d.fails = err.Error()
-		d.log.Error("the directory of TLS certificates cannot be read, serving those of before", "error", err)
+		d.log.Error("the directory of TLS certificates cannot be read, serving the previous ones", "error", err)
 	}
 }
 

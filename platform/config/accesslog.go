@@ -23,8 +23,8 @@ func accessLogSettings() []setting {
 		{
 			"access-log",
 			accessLogOff,
-			"access log of the gateway, a line of JSON a call: off, sampled (one call of --access-log-sample, and " +
-				"each with a status of 500 or above) or full",
+			"access log of the gateway, one line of JSON per call: off, sampled (one in --access-log-sample calls, " +
+				"and every call with a status of 500 or above) or full",
 			func(c *Config, v string) error {
 				switch v {
 				case accessLogOff, accessLogSampled, accessLogFull:
@@ -37,13 +37,13 @@ func accessLogSettings() []setting {
 		{
 			"access-log-sample",
 			"100",
-			"of how many calls one is in a sampled access log",
+			"a sampled access log has one in this many calls",
 			number(func(c *Config) *int { return &c.AccessLog.sample }),
 		},
 		{
 			"access-log-file",
 			"",
-			"file that the access log is appended to, opened again when it is moved away; empty means standard output",
+			"file that the access log is appended to, reopened after it is moved away; empty means standard output",
 			text(func(c *Config) *string { return &c.AccessLog.File }),
 		},
 	}

@@ -21,14 +21,14 @@ func acmeSettings() []setting {
 			"acme-directory",
 			"",
 			"https URL of an ACME server's directory, such as https://acme-v02.api.letsencrypt.org/directory, to " +
-				"obtain certificates for verified custom host names; needs --gateway-tls-cert and " +
-				"--acme-accept-terms; empty means that none are obtained",
+				"obtain certificates for verified custom domains; requires --gateway-tls-cert and " +
+				"--acme-accept-terms; empty means that no certificates are obtained",
 			text(func(c *Config) *string { return &c.ACME.Directory }),
 		},
 		{
 			"acme-email",
 			"",
-			"e-mail address that the ACME server may write to; empty means none",
+			"email address that the ACME server may write to; empty means none",
 			text(func(c *Config) *string { return &c.ACME.Email }),
 		},
 		{
@@ -40,8 +40,7 @@ func acmeSettings() []setting {
 		{
 			"acme-roots",
 			"",
-			"PEM file of the root certificates that the ACME server's own certificate is verified with; empty means " +
-				"those of the system",
+			"PEM file of the root certificates to verify the ACME server's own certificate; empty means the system's",
 			text(func(c *Config) *string { return &c.ACME.RootsFile }),
 		},
 	}
@@ -58,7 +57,7 @@ func assignAcceptTerms(c *Config, v string) error {
 func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args ...any)) {
 	if a.Email != "" {
 		if address, err := mail.ParseAddress(a.Email); err != nil || address.Address != a.Email {
-			report("--acme-email", "%q is not an e-mail address", a.Email)
+			report("--acme-email", "%q is not an email address", a.Email)
 		}
 	}
 	if a.Directory == "" {
@@ -70,7 +69,8 @@ func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args
 			a.Directory)
 	}
 	if !gatewayTLS {
-		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
+		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which are used for all other "+
+			"host names")
 	}
 	if !a.TermsAgreed {
 		report("--acme-accept-terms", "must be yes: read the terms of service of the server at --acme-directory first")

@@ -17,14 +17,14 @@ func auditSettings() []setting {
 		{
 			"audit-file",
 			"",
-			"file that every entry of the audit log is appended to, as a line of JSON with its hash; empty means none",
+			"file that every audit log entry is appended to, as a line of JSON with its hash; empty means none",
 			text(func(c *Config) *string { return &c.AuditStream.File }),
 		},
 		{
 			"audit-webhook",
 			"",
-			"http or https URL that every entry of the audit log is posted to, in the same lines; set it on one " +
-				"replica; empty means none",
+			"http or https URL that every audit log entry is posted to, in the same format; set it on one replica; " +
+				"empty means none",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
 		},
 		{
@@ -46,7 +46,7 @@ func (a AuditStream) validate(report func(setting, format string, args ...any)) 
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		report("--audit-webhook", "it is not an address such as https://logs.example.com/audit, without a user")
+		report("--audit-webhook", "it is not a URL such as https://logs.example.com/audit, without a user")
 	}
 }
 

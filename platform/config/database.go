@@ -30,8 +30,8 @@ func databaseSettings() []setting {
 		{
 			"database-max-connections",
 			"27",
-			"most connections of one process to PostgreSQL, of which 7 are kept for the change feed, " +
-				"exports and notices",
+			"maximum number of connections from one process to PostgreSQL, of which 7 are reserved for the change " +
+				"feed, exports and notifications",
 			assignDatabaseConns,
 		},
 		{
@@ -55,8 +55,8 @@ func databaseSettings() []setting {
 		{
 			"database-idle-timeout",
 			"2s",
-			"how long PostgreSQL waits for the next statement of a transaction before it ends the " +
-				"transaction; less than --database-lock-timeout, so that a frozen replica holds up no other",
+			"how long PostgreSQL waits for the next statement of a transaction before it ends the transaction; less " +
+				"than --database-lock-timeout, so that a frozen replica doesn't block others",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.IdleTimeout }),
 		},
 		{
@@ -69,20 +69,20 @@ func databaseSettings() []setting {
 		{
 			"database-bulk-timeout",
 			"1h",
-			"how long one statement of an export, of the start or of an audit verification may take",
+			"how long one statement of an export, of the start or of an audit log verification may take",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{
 			"database-queue-timeout",
 			"5s",
-			"how long a change may wait for others that are written to SQLite",
+			"how long a change may wait for its turn to write to SQLite",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.QueueTimeout }),
 		},
 		{
 			"database-network-timeout",
 			"10s",
-			"how long data sent to or from PostgreSQL may stay unacknowledged before the connection is " +
-				"given up (TCP user timeout, and the basis of keep-alive probes)",
+			"how long data sent to or from PostgreSQL may stay unacknowledged before the connection is closed (TCP " +
+				"user timeout, and the basis of keep-alive probes)",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
 		},
 	}
@@ -90,7 +90,8 @@ func databaseSettings() []setting {
 
 func (d Database) validate(report func(setting, format string, args ...any)) {
 	if d.LockTimeout <= d.IdleTimeout {
-		report("--database-lock-timeout", "%s is not more than --database-idle-timeout (%s): raise it, or lower that",
+		report("--database-lock-timeout", "%s must be more than --database-idle-timeout (%s): increase it, or reduce "+
+			"the other",
 			d.LockTimeout, d.IdleTimeout)
 	}
 }
@@ -100,7 +101,7 @@ func assignDatabaseConns(c *Config, v string) error {
 		return err
 	}
 	if c.Database.MaxConns < minDatabaseConns {
-		return fmt.Errorf("%s is too few: use %d or more", v, minDatabaseConns)
+		return fmt.Errorf("%s is too low: use %d or more", v, minDatabaseConns)
 	}
 	return nil
 }

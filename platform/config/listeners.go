@@ -16,14 +16,14 @@ func addressSettings() []setting {
 		{
 			"gateway-addr",
 			"127.0.0.1:8090",
-			"address of the gateway that proxied calls reach",
+			"address of the gateway, which receives proxied calls",
 			text(func(c *Config) *string { return &c.GatewayAddr }),
 		},
 		{
 			"admin-addr",
 			"",
-			"address of profiles (pprof), metrics and probes, without a credential; only your monitoring may " +
-				"reach it; empty means none",
+			"address of profiles (pprof), metrics and probes, without a credential; make it available only to your " +
+				"monitoring; empty means none",
 			text(func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
@@ -35,7 +35,7 @@ func addressSettings() []setting {
 		{
 			"gateway-url",
 			"",
-			"URL of the gateway's bare domain for callers; empty means --gateway-domain and the gateway's port",
+			"URL of the gateway's domain for callers; empty means --gateway-domain and the gateway's port",
 			text(func(c *Config) *string { return &c.GatewayURL }),
 		},
 		{
@@ -47,8 +47,8 @@ func addressSettings() []setting {
 		{
 			"dns-server",
 			"",
-			"host:port of the name server that is asked for the TXT records of custom host names; empty means " +
-				"those of the system",
+			"host:port of the name server for the TXT records of custom domains; empty means the system's name " +
+				"servers",
 			text(func(c *Config) *string { return &c.DNSServer }),
 		},
 		{
@@ -78,8 +78,8 @@ func certificateSettings() []setting {
 		{
 			"gateway-tls-dir",
 			"",
-			"directory of PEM files for custom host names, reloaded when they change: NAME.crt with NAME.key, or " +
-				"a folder with tls.crt and tls.key; needs --gateway-tls-cert",
+			"directory of PEM files for custom domains, reloaded when they change: NAME.crt with NAME.key, or a " +
+				"folder with tls.crt and tls.key; requires --gateway-tls-cert",
 			text(func(c *Config) *string { return &c.GatewayTLSDir }),
 		},
 		{
@@ -102,74 +102,75 @@ func limitSettings() []setting {
 		{
 			"gateway-max-connections",
 			"16384",
-			"most simultaneous connections of callers; never more than three eighths of the file descriptors",
+			"maximum number of simultaneous connections of callers; never more than three eighths of the file " +
+				"descriptors",
 			number(func(c *Config) *int { return &c.MaxConns }),
 		},
 		{
 			"gateway-max-connections-per-address",
 			"0",
-			"most of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
+			"maximum number of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
 				"exempt",
 			number(func(c *Config) *int { return &c.MaxConnsFrom }),
 		},
 		{
 			"gateway-max-calls",
 			"1024",
-			"most simultaneous calls to one environment",
+			"maximum number of simultaneous calls to one environment",
 			number(func(c *Config) *int { return &c.MaxCalls }),
 		},
 		{
 			"gateway-max-calls-per-address",
 			"0",
-			"most of these calls from one address or IPv6 /64; 0 means half",
+			"maximum number of these calls from one address or IPv6 /64; 0 means half",
 			number(func(c *Config) *int { return &c.MaxCallsFrom }),
 		},
 		{
 			"gateway-min-body-rate",
 			"240",
-			"lowest rate of a request's body in bytes a second, averaged over the time the gateway waits " +
-				"for it, after 10 s of waiting; 0 means any",
+			"minimum rate of a request body in bytes a second, averaged over the time the gateway waits for it, " +
+				"after 10 s of waiting; 0 means none",
 			number(func(c *Config) *int { return &c.MinBodyRate }),
 		},
 		{
 			"gateway-body-memory",
 			"256",
-			"memory in MB for bodies that are held whole, because they are validated, changed or searched; calls " +
-				"beyond it get 503",
+			"memory in MB for bodies that are read completely, because they are validated, changed or searched; " +
+				"calls beyond it get 503",
 			number(func(c *Config) *int { return &c.BodyMemory }),
 		},
 		{
 			"gateway-body-memory-per-team",
 			"0",
-			"most of this memory for calls to the projects of one team, in MB; 0 means a quarter",
+			"maximum amount of this memory for calls to the projects of one team, in MB; 0 means a quarter",
 			number(func(c *Config) *int { return &c.BodyMemoryOfOne }),
 		},
 		{
 			"gateway-document-memory",
 			"512",
-			"memory in MB for compiled OpenAPI documents, which requests are validated against; those that " +
-				"were called least recently are dropped, and compiled again when they are called",
+			"memory in MB for compiled OpenAPI documents, which requests are validated against; the least recently " +
+				"used ones are dropped, and compiled again when they are used",
 			number(func(c *Config) *int { return &c.DocumentMemory }),
 		},
 		{
 			"control-max-connections",
 			"1024",
-			"most simultaneous connections to the control plane; never more than an eighth of the file " +
+			"maximum number of simultaneous connections to the control plane; never more than an eighth of the file " +
 				"descriptors",
 			number(func(c *Config) *int { return &c.ControlMaxConns }),
 		},
 		{
 			"control-max-connections-per-address",
 			"0",
-			"most of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
+			"maximum number of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
 				"exempt",
 			number(func(c *Config) *int { return &c.ControlMaxConnsFrom }),
 		},
 		{
 			"gateway-stale-after",
 			"0s",
-			"age of the gateway's state, such as 1m, at which its /readyz answers 503, so that the load balancer " +
-				"prefers replicas that know of revoked keys; calls are served all the same; 0s means never",
+			"age of the gateway's state, such as 1m, after which its /readyz answers 503, so that the load balancer " +
+				"prefers replicas that know about revoked keys; calls are still served; 0s means never",
 			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
 		},
 		{

@@ -22,20 +22,19 @@ func retentionSettings() []setting {
 		{
 			"retention-usage",
 			"0s",
-			"how long usage is kept, 744h or more; 0s means for ever",
+			"how long usage is kept, 744h or more; 0s means forever",
 			retention(minUsage, func(r *Retention) *time.Duration { return &r.Usage }),
 		},
 		{
 			"retention-requests",
 			"0s",
-			"how long calls stay in the log of requests at most, 1m or more; 0s means until newer ones take their " +
-				"place",
+			"how long calls stay in the request log at most, 1m or more; 0s means until newer ones take their place",
 			retention(minRequests, func(r *Retention) *time.Duration { return &r.Requests }),
 		},
 		{
 			"retention-audit",
 			"0s",
-			"how long entries of the audit log are kept, 168h or more; 0s means for ever",
+			"how long audit log entries are kept, 168h or more; 0s means forever",
 			retention(minAudit, func(r *Retention) *time.Duration { return &r.Audit }),
 		},
 		{
@@ -47,7 +46,7 @@ func retentionSettings() []setting {
 		{
 			"retention-revoked-keys",
 			"0s",
-			"how long revoked keys are kept, 24h or more; 0s means for ever",
+			"how long revoked keys are kept, 24h or more; 0s means forever",
 			retention(minRevoked, func(r *Retention) *time.Duration { return &r.RevokedKeys }),
 		},
 	}

@@ -122,8 +122,8 @@ func generalSettings() []setting {
 		{
 			"metrics-token",
 			"",
-			"bearer token that Prometheus sends to read /metrics; empty means that only this machine may read " +
-				"it, and only if nothing else can reach the listeners",
+			"bearer token that Prometheus sends to read /metrics; empty means that only this machine can read it, " +
+				"and only if nothing else can reach the listeners",
 			secret(func(c *Config) *Secret { return &c.MetricsToken }),
 		},
 		{

@@ -10,7 +10,7 @@ func stateSettings() []setting {
 		{
 			"data-dir",
 			"./data",
-			"directory of the SQLite database, and of the finished exports without --blob-url",
+			"directory of the SQLite database, and of finished exports without --blob-url",
 			text(func(c *Config) *string { return &c.DataDir }),
 		},
 		{
@@ -22,30 +22,29 @@ func stateSettings() []setting {
 		{
 			"secrets-key",
 			"",
-			"comma-separated keys, each 32 bytes in base64, that wrap the data keys of secrets at rest: the " +
-				"first in use, then older ones; for --roles gateway what postern secrets gateway-key prints; " +
-				"empty means the file secrets.key in the data directory, created at the first start",
+			"comma-separated keys, each 32 bytes in base64, that encrypt the data keys of secrets at rest: the " +
+				"current one first, then older ones; for --roles gateway, the output of postern secrets " +
+				"gateway-key; empty means the file secrets.key in the data directory, which the first start creates",
 			secret(func(c *Config) *Secret { return &c.SecretsKey }),
 		},
 		{
 			"redis-url",
 			"",
-			"redis:// URL of the rate limit counters that replicas share; empty means that each replica " +
-				"counts by itself",
+			"redis:// or rediss:// (TLS) URL of the rate limit counters that replicas share; empty means that each " +
+				"replica counts for itself",
 			secret(func(c *Config) *Secret { return &c.RedisURL }),
 		},
 		{
 			"redis-failure",
 			"open",
-			"while Redis is down: open (each replica counts by itself) or closed (calls with limits " +
-				"get 503)",
+			"while Redis is down: open (each replica counts for itself) or closed (calls with limits get 503)",
 			assignRedisFailure,
 		},
 		{
 			"offline-start",
 			"on",
-			"whether the gateway's state is kept on disk, sealed, and served after a start while PostgreSQL " +
-				"does not answer: on or off",
+			"whether the gateway keeps its state on disk, encrypted, and serves it if PostgreSQL doesn't answer at " +
+				"the start: on or off",
 			assignOfflineStart,
 		},
 		blobSetting(),

@@ -81,20 +81,21 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-caps",
 			"auto",
-			"limits on unclaimed proxies: on, off, or auto: on unless only this machine can reach the " +
+			"limits on unclaimed proxies: on, off, or auto, which means on unless only this machine can reach the " +
 				"listeners",
 			assignCaps,
 		},
 		{
 			"unclaimed-body-memory",
 			"8",
-			"most of --gateway-body-memory for the calls of one unclaimed workspace, in MB, where the limits hold",
+			"maximum amount of --gateway-body-memory for the calls of one unclaimed workspace, in MB, while the " +
+				"limits are on",
 			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
 		},
 		{
 			"unclaimed-document-memory",
 			"8",
-			"most of --gateway-document-memory for one unclaimed workspace, in MB",
+			"maximum amount of --gateway-document-memory for one unclaimed workspace, in MB",
 			number(func(c *Config) *int { return &c.UnclaimedDocumentMemory }),
 		},
 	}
@@ -120,10 +121,10 @@ func assignCaps(c *Config, v string) error {
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {
 	if anonymous == AnonymousToken && len(u.AnonymousToken) < minToken {
-		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, "+
-			"such as those of openssl rand -hex 16", minToken)
+		report("--anonymous-token", "with --anonymous token it must have at least %d characters, such as the output "+
+			"of openssl rand -hex 16", minToken)
 	}
 	if u.UnclaimedGrace < 0 {
-		report("--unclaimed-grace", "%s is less than nothing", u.UnclaimedGrace)
+		report("--unclaimed-grace", "%s is negative", u.UnclaimedGrace)
 	}
 }

@@ -48,7 +48,7 @@ const noAccessToken = "\u00a0"
 func exactObject(text []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if exactjson.Unmarshal(text, &members) != nil {
-		return nil, AnswerError("its response is not JSON in which each name is there once")
+		return nil, AnswerError("its response is not JSON with unique member names")
 	}
 	for name := range members {
 		if strings.ContainsFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r > '~' }) {

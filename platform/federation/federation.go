@@ -126,7 +126,7 @@ func (e AnswerError) Error() string { return string(e) }
 var ErrUnreadable = errors.New("unreadable response")
 
 // ErrEmailUnverified is returned under Policy.RefuseUnverifiedEmail.
-var ErrEmailUnverified = errors.New("the e-mail address is not verified")
+var ErrEmailUnverified = errors.New("the email address is not verified")
 
 // ExchangeError is a token endpoint's refusal (RFC 6749, 5.2), without its body, which
 // may hold tokens.
@@ -210,5 +210,5 @@ func (c *Client) Exchange(
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return nil, withoutURL(err)
 	}
-	return nil, AnswerError("its token endpoint gave no token")
+	return nil, AnswerError("its token endpoint didn't send a token")
 }

@@ -86,7 +86,7 @@ func (c *Client) Verify(
 ) (Claims, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return Claims{}, AnswerError("it gives no ID token")
+		return Claims{}, AnswerError("it doesn't send an ID token")
 	}
 	// go-oidc is left the signature: it decodes claims with encoding/json.
 	verifier := oidc.NewVerifier(issuer.Name, issuer.keys, &oidc.Config{

@@ -58,7 +58,7 @@ func GetJSON(ctx context.Context, client *http.Client, address, token string, ou
 
 func newRequest(ctx context.Context, address, token string) (*http.Request, error) {
 	if token == "" {
-		return nil, AnswerError("it gave an ID token without an access token, which its API demands")
+		return nil, AnswerError("it sent an ID token without an access token, which its API requires")
 	}
 	ask, err := http.NewRequestWithContext(traces.For(ctx, "userinfo"), http.MethodGet, address, nil)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // Within is how long Take waits for a place, unless Places says otherwise.
 const Within = 10 * time.Second
 
-// ErrBusy is the error of Take when there is no place in time.
-var ErrBusy = errors.New("turns: there is no place in time")
+// ErrBusy is the error of Take if no place becomes free in time.
+var ErrBusy = errors.New("turns: no place became free in time")
 
 // Places are as many places as the half of the process's threads, at least one. The zero value is ready for use.
 type Places struct {

@@ -86,8 +86,8 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 		return cmp.Or(strings.Compare(a.At, b.At), strings.Compare(a.Reason, b.Reason))
 	})
 	if c.more {
-		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("More is not checked: the first %d "+
-			"places are listed.", maxUnchecked)})
+		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("More parts aren't checked: only the "+
+			"first %d are listed.", maxUnchecked)})
 	}
 	return c.out, c.Err()
 }

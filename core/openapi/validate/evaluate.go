@@ -367,7 +367,7 @@ func (r *run) combined(s *schema, value any) bool {
 		}
 	}
 	if s.not != nil && r.matches(s.not, value) && !r.stopped {
-		ok = r.problem("must not be what the document excludes")
+		ok = r.problem("must not be a value that the document excludes")
 	}
 	if !s.conditional {
 		return ok

@@ -83,7 +83,7 @@ func (c *compiler) style(p *parameter, node map[string]any) bool {
 	known, ok := styles[p.in]
 	switch {
 	case !ok:
-		c.note("The parameter is not checked: cookies are not.")
+		c.note("The parameter is not checked, because it is a cookie.")
 		return false
 	case !own && p.in == InQuery:
 		style = "form"
@@ -107,7 +107,7 @@ func (c *compiler) isObject(p parameter) bool {
 		return false
 	}
 	c.inside = append(c.inside, p.in+" "+p.name)
-	c.note("The parameter is not checked: objects are, in the style deepObject.")
+	c.note("The parameter is not checked: objects are checked only in the style deepObject.")
 	c.inside = c.inside[:0]
 	return true
 }

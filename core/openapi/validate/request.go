@@ -177,7 +177,7 @@ func (m Match) checkArguments(r *run, pairs []argument) {
 	}
 }
 
-const brokenEscape = "a percent sign that begins no escape"
+const brokenEscape = "a percent sign that doesn't begin an escape"
 
 const formType = "application/x-www-form-urlencoded"
 
