@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Timeouts of a stop, besides Config.Drain and Config.ShutdownTimeout.
+// Timeouts of a stop, in addition to Config.Drain and Config.ShutdownTimeout.
 const (
 	countCalls = 5 * time.Second  // for calls that were cut off to be counted
 	drainJobs  = 5 * time.Second  // for running jobs
@@ -57,7 +57,7 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	a.attached.Store(true)
 }
 
-// works returns the work of the process's roles, besides the workers.
+// works returns the work of the process's roles, without the workers.
 func (a *App) works() (works []func(context.Context)) {
 	roles := a.Config.Roles
 	if roles.Serve() {

@@ -23,12 +23,11 @@ var (
 	errCaller       = errors.New("the caller does not accept more of the response")
 )
 
-// requestBody is the caller's body as the transport reads it. Each read has a deadline, the
-// whole body has a limit, and the trailers are complete when it ends.
+// requestBody is the caller's body as the transport reads it. Each read has a deadline, the whole body has a limit, and
+// the trailers are complete when it ends.
 //
-// The transport reads it on a goroutine of its own, which outlives the call if the upstream
-// answers early. stop keeps that goroutine from setting a deadline on a connection that
-// serves the next request by then.
+// The transport reads it in its own goroutine, which outlives the call if the upstream answers early. stop keeps that
+// goroutine from setting a deadline on a connection that serves the next request by then.
 type requestBody struct {
 	w         http.ResponseWriter
 	r         *http.Request

@@ -170,7 +170,7 @@ func (b *heldBody) Close() error {
 	return nil
 }
 
-// memberMemory is what a member of a JSON object takes while it is changed, besides its text.
+// memberMemory is the memory of a member of a JSON object while it is changed, in addition to its text.
 const memberMemory = 128
 
 // memoryOfChanges returns how many bytes changing a body may take: a copy, and, of JSON, its members. More colons than

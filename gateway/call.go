@@ -79,7 +79,7 @@ type connCache struct {
 type verdict struct {
 	admitted  bool
 	preflight bool // that the gateway answers itself
-	document  bool // likewise, with the OpenAPI document
+	document  bool // answered with the OpenAPI document
 	denial    policy.Denial
 	upstream  upstreamCredentials
 }

@@ -187,7 +187,7 @@ func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	c.answered(method, response)
 }
 
-// send sends a request on a connection of its own, which it closes.
+// send sends a request on a new connection, which it closes.
 func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*http.Response, error) {
 	defer conn.Close()
 	e := c.environment

@@ -97,8 +97,8 @@ type Options struct {
 	// public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where
-	// they are no project's address. nil: they get 404.
+	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where they aren't a project's
+	// address. If it is nil, they get 404.
 	Probes http.Handler
 
 	// Trusted are the proxies whose X-Forwarded headers are believed.

@@ -47,7 +47,7 @@ func isLength(digits string, length int64) bool {
 	return err == nil && int64(n) == length
 }
 
-// isVisible reports whether a target can stand in a request line.
+// isVisible reports whether a request line can have a target.
 func isVisible(target string) bool {
 	for i := range len(target) {
 		if c := target[i]; c <= ' ' || c == 0x7f || c == '#' {

@@ -100,7 +100,7 @@ func (c *call) signatureLines(set func(name, value string)) {
 	}
 	s.cover("@query", query)
 	c.identityLines(func(name, value string) {
-		if name != authorizationHeader { // a secret of its own, and no identity header
+		if name != authorizationHeader { // a secret, and not an identity header
 			s.cover(name, value)
 		}
 	})

@@ -108,8 +108,7 @@ func (w *watch) check() {
 	} else {
 		w.call.writing.arm()
 	}
-	// The timer goes on after the end: the call may have replaced the deadline in the past
-	// before it noticed.
+	// The timer continues after the end: the call may have replaced the deadline in the past before it noticed.
 	w.timer.Reset(recheckEvery)
 }
 

@@ -29,7 +29,7 @@ type Workers struct {
 	stopping *atomic.Bool // for riverLog
 }
 
-// Options are what Workers need besides the jobs.
+// Options are the dependencies of Workers, apart from the jobs.
 type Options struct {
 	DB  *models.DB
 	Log *slog.Logger

@@ -47,7 +47,7 @@ func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	if err != nil {
 		return err
 	}
-	// A digest is recorded once all steps are applied. Of newer steps this program has none.
+	// A digest is recorded once all steps are applied. This program doesn't have newer steps.
 	other := s.applied <= known && s.version <= known && s.digest.String != "" && s.digest.String != digest
 	if s.applied > 0 && (other || !s.digest.Valid || s.version < s.applied) {
 		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d of another, unreleased commit of postern, "+
@@ -136,8 +136,8 @@ func Behind(ctx context.Context, db *sql.DB, dialect Dialect) (Lag, error) {
 	return LacksNothing, nil
 }
 
-// MayMigrate reports whether the role of the connection may change the schema: it owns its
-// tables, or may create them where there are none.
+// MayMigrate reports whether the role of the connection may change the schema: it owns its tables, or may create them
+// if there are none.
 func MayMigrate(ctx context.Context, db *sql.DB, dialect Dialect) (may bool, err error) {
 	if dialect == SQLite {
 		return true, nil

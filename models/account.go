@@ -16,7 +16,7 @@ type Account struct {
 	Email        string
 	Name         string
 	PasswordHash string
-	Operator     bool // of the installation, beside what they are in teams
+	Operator     bool // of the installation, in addition to their roles in teams
 	CreatedAt    time.Time
 
 	// EmailUnproven says that the address was only typed, at an open sign-up or later, and that nothing has shown yet

@@ -17,7 +17,7 @@ type GroupsLeft struct {
 // after a time.
 func (t *Tx) GroupsLeftSince(projectID string, after time.Time) ([]GroupsLeft, error) {
 	var rows []EndUser
-	// The condition stands in the text: SQLite uses an index of some rows for no other.
+	// The condition is part of the text, because SQLite uses a partial index only then.
 	err := t.db.
 		Select("id", "groups_left_at").
 		Where("groups_left_at IS NOT NULL AND tenant_id IN (?) AND groups_left_at > ?", t.served(projectID), after).

@@ -69,7 +69,7 @@ func parseRawID(kind string, s []byte) (id RawID, err error) {
 
 const notCrockford = 0xff
 
-// crockfordValues has what each letter of crockford stands for.
+// crockfordValues has the value of each letter of crockford.
 var crockfordValues = func() (values [256]byte) {
 	for i := range values {
 		values[i] = notCrockford

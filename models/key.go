@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// APIKey is a row of api_keys. Environment "" opens all environments. With a
-// product it opens that one's projects beside its own.
+// APIKey is a row of api_keys. Environment "" opens all environments. With a product it is valid for the product's
+// projects in addition to its own.
 type APIKey struct {
 	ID           string `gorm:"primaryKey"`
 	ProjectID    string
@@ -170,7 +170,7 @@ const keyIsSpecial = "(state <> 'active' OR limits IS NOT NULL OR allowed_cidrs 
 	"expires_at IS NOT NULL)"
 
 // ScanSpecialKeys calls fn by id with the keys of a project that are not active, or have limits, address ranges, a
-// former secret or an end of their own, and whose id is before the one given.
+// former secret or their own expiry, and whose ID is before the given one.
 func (t *Tx) ScanSpecialKeys(projectID, before string, fn func(*APIKey) error) error {
 	return scanKeys(t.db.Where("project_id = ? AND id < ?", projectID, before).Where(keyIsSpecial), fn)
 }

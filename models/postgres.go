@@ -82,9 +82,8 @@ const (
 	MinConns = 10
 )
 
-// answerMargin is how long the client waits for the server's own deadline to be
-// reported before it takes the connection for dead; bulkSilence is the same
-// where a statement may run for an hour, but has rows to show meanwhile.
+// answerMargin is how long the client waits for the server's own deadline to be reported before it takes the connection
+// for dead; bulkSilence is the same where a statement may run for an hour, but returns rows during that time.
 const (
 	answerMargin = 500 * time.Millisecond
 	bulkSilence  = time.Minute

@@ -64,7 +64,7 @@ var ofProject = append(logins("project_id"), []holding{
 	{"revisions", "id", "project_id = ? AND id < (SELECT max(id) FROM revisions) - 1000"},
 }...)
 
-// ofTeam lists what belongs to a team beside its projects.
+// ofTeam lists what belongs to a team in addition to its projects.
 var ofTeam = append(logins("team_id"), []holding{
 	{"relations", "object", "tenant_id IN (SELECT id FROM tenants WHERE team_id = ?)"},
 	{"tokens", "id", "team_id = ?"},

@@ -110,8 +110,7 @@ func foldASCII(text string) string {
 	}, text)
 }
 
-// sorted runs q for one page in the order that it asks for. idColumn is unique, and id is what
-// it is of a row.
+// sorted runs q for one page in the requested order. idColumn is unique, and id is what it is of a row.
 func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id func(T) string) (List[T], error) {
 	by := page.Sort
 	o, ok := offered[by.By]

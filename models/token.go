@@ -25,8 +25,8 @@ type AccessToken struct {
 	LastUsedFrom string
 }
 
-// DeviceGrant is a row of device_grants: a program that asks for a token and waits
-// for a user's approval (RFC 8628). The hashes are SHA-256.
+// DeviceGrant is a row of device_grants: a program that requests a token and waits for a user's approval (RFC 8628).
+// The hashes are SHA-256.
 type DeviceGrant struct {
 	ID           string `gorm:"primaryKey"`
 	DeviceHash   []byte

@@ -42,10 +42,9 @@ type UsageSum struct {
 	TenantID string
 }
 
-// usageLock is the PostgreSQL advisory lock that lets replicas add to the same
-// rows one after another: in turns of their own they would meet in a deadlock.
-// It is not the lock that orders revisions, 7620817935 in postgres/0001_schema.sql:
-// a commit takes that one while it holds the rows of keys, which TouchKeys waits for.
+// usageLock is the PostgreSQL advisory lock that lets replicas add to the same rows one after another: in separate
+// turns they could deadlock. It is not the lock that orders revisions, 7620817935 in postgres/0001_schema.sql: a commit
+// takes that one while it holds the rows of keys, which TouchKeys waits for.
 const usageLock = 7620817937
 
 // batchSize keeps one statement below the number of parameters that both

@@ -149,7 +149,7 @@ func (c *wire) Close() error {
 	return c.cut()
 }
 
-// cut closes the connection once: closing what was dropped before is no error.
+// cut closes the connection once: closing a dropped connection isn't an error.
 func (c *wire) cut() (err error) {
 	c.closed.Do(func() { err = c.Conn.Close() })
 	return err

@@ -110,7 +110,7 @@ func notInNames(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '.' && c != '-' && c != '_'
 }
 
-// escape returns a reference token as it stands in a pointer (RFC 6901, section 3).
+// escape returns a reference token in the form for a pointer (RFC 6901, section 3).
 func escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }

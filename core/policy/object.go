@@ -20,7 +20,7 @@ const answerPrefix = "response."
 // object is a pattern such as order:{id}, compiled: its parts in their order. nil: no object.
 type object []objectPart
 
-// objectPart is one of the three that its fields stand for.
+// objectPart is one of the three kinds of parts that its fields are for.
 type objectPart struct {
 	text   string
 	answer []string // names on the way to a value of the answer

@@ -51,8 +51,8 @@ func (c *Call) RelationUser(id *Identity) string {
 	return user + " (" + issuer + ")"
 }
 
-// relationUser returns the two parts of RelationUser. The issuer is "" for all but users of issuers
-// that are no app clients.
+// relationUser returns the two parts of RelationUser. The issuer is "" for all but users of issuers that aren't app
+// clients.
 func (c *Call) relationUser(id *Identity) (user, issuer string) {
 	switch {
 	case id.User != "":

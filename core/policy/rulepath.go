@@ -15,7 +15,7 @@ const (
 	maxRuleSegments = 32
 )
 
-// AnyMethod stands for all methods in a rule.
+// AnyMethod means all methods in a rule.
 const AnyMethod = "*"
 
 // ruleTree finds the rule for a call.

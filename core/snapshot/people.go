@@ -6,7 +6,7 @@ import (
 
 // What follows is read for an export only. A gateway serves calls without it.
 
-// ClientSettings are an app client's settings besides what verifies its tokens.
+// ClientSettings are an app client's settings, without the keys that verify its tokens.
 type ClientSettings struct {
 	RedirectURIs         []string
 	LogoutURIs           []string // that a browser may be sent to after a sign-out
@@ -33,7 +33,7 @@ func (s *ClientSettings) Branded() bool {
 // SkipsPKCE reports whether the client may send requests without PKCE.
 func (s *ClientSettings) SkipsPKCE() bool { return s.SecretHash != nil && s.PKCE == "when_sent" }
 
-// ProviderSettings are a provider's settings besides what says which tokens a gateway gets.
+// ProviderSettings are a provider's settings, without the choice of tokens that a gateway gets.
 type ProviderSettings struct {
 	Managed       bool // the installation's own app; it has no secret of the team
 	HasSecret     bool
@@ -109,7 +109,7 @@ type User struct {
 	Email         string // lower case; "": the provider tells none
 	EmailVerified bool
 	Name          string
-	Profile       string // JSON object of the claims that a provider stated beside these; "": none
+	Profile       string // JSON object of the other claims that a provider sent; "": none
 	UserName      string // what a provisioning system calls them, lower case; "": none does
 	ExternalID    string // the provisioning system's own id; "": none
 	State         string // active, frozen or invited

@@ -81,7 +81,7 @@ func (r *records) drained(over net.Conn) bool {
 // SyscallConn returns that of the socket.
 func (r *records) SyscallConn() (syscall.RawConn, error) {
 	if s, ok := r.Conn.(syscall.Conn); ok {
-		return s.SyscallConn() //nolint:wrapcheck // it stands in for the socket
+		return s.SyscallConn() //nolint:wrapcheck // it replaces the socket
 	}
 	return nil, errors.ErrUnsupported
 }

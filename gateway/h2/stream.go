@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// stream is a request and its response. Its memory is not used again: code of the handler that goes on after it may
-// still read the body and set deadlines.
+// stream is a request and its response. Its memory isn't reused: code of the handler that continues after it may still
+// read the body and set deadlines.
 type stream struct {
 	conn    *conn
 	id      uint32

@@ -36,20 +36,18 @@ type Client struct {
 	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
 	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
 
-	KeepsProfile bool // userinfo is asked for a profile that the ID token lacks; Identity has none if that fails
+	KeepsProfile bool // userinfo is requested for a profile that the ID token lacks; Identity has none if that fails
 }
 
-// Policy states everything in which the callers of this package differ: the
-// dashboard's sign-in (service/accounts/federated), whose providers the operator
-// configures, and hosted login (service/login/providers), whose providers customers
-// configure. What has no field here is the same for both, such as: the signature
-// algorithms, the nonce (constant time), audience and azp, at_hash where present, expiry,
-// and the subject of userinfo. Both read a missing email_verified as "not verified".
+// Policy states everything in which the callers of this package differ: the dashboard's sign-in
+// (service/accounts/federated), whose providers the operator configures, and hosted login (service/login/providers),
+// whose providers customers configure. What has no field here is the same for both, such as: the signature algorithms,
+// the nonce (constant time), audience and azp, at_hash where present, expiry, and the subject of userinfo. Both read a
+// missing email_verified as "not verified".
 //
-// One difference is in the order of calls: the dashboard compares iss before the
-// exchange as well (CheckIssuer). Hosted login compares it once the ID token is
-// verified, because that names the tenant at Microsoft; each of its providers has a
-// redirect URI of its own, so that a code never reaches another one's token endpoint.
+// One difference is in the order of calls: the dashboard compares iss before the exchange as well (CheckIssuer). Hosted
+// login compares it once the ID token is verified, because that names the tenant at Microsoft; each of its providers
+// has a a separate redirect URI, so that a code never reaches another one's token endpoint.
 type Policy struct {
 	// TrustEndpoints takes the endpoints of a discovery document as they are; only the
 	// authorization endpoint must be a web address. The dashboard sets it: an operator's
@@ -57,12 +55,11 @@ type Policy struct {
 	// use https, unless the issuer itself uses http.
 	TrustEndpoints bool
 
-	// RefuseUnverifiedEmail ends a sign-in with ErrEmailUnverified if the provider states
-	// that the address is not verified (email_verified false, or a GitHub account without
-	// a verified primary address). The dashboard sets it: invitations and password sign-in
-	// go by an account's address. Hosted login goes by issuer and subject alone, and keeps
-	// the address as unverified. A missing email_verified ends none: the operator's issuer is
-	// trusted with invitations all the same (service/accounts: vouches).
+	// RefuseUnverifiedEmail ends a sign-in with ErrEmailUnverified if the provider states that the address is not
+	// verified (email_verified false, or a GitHub account without a verified primary address). The dashboard sets it:
+	// invitations and password sign-in use an account's address. Hosted login uses only issuer and subject, and keeps
+	// the address as unverified. A missing email_verified ends none: the operator's issuer is trusted with invitations
+	// all the same (service/accounts: vouches).
 	RefuseUnverifiedEmail bool
 
 	// UsernameAsName takes preferred_username where name is missing. Hosted login sets

@@ -32,7 +32,7 @@ type Issuer struct {
 	keys     oidc.KeySet
 }
 
-// metadata is what is read of a discovery document besides what go-oidc reads.
+// metadata has the members of a discovery document that go-oidc doesn't read.
 type metadata struct {
 	Issuer      string   `json:"issuer"`
 	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"`

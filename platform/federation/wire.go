@@ -15,8 +15,8 @@ import (
 // maxResponse is the most that is read of a provider's response, in bytes.
 const maxResponse = 1 << 20
 
-// Bounded returns a copy of client that reads at most 1 MiB of a response: neither
-// go-oidc nor oauth2 has a bound of its own.
+// Bounded returns a copy of client that reads at most 1 MiB of a response: neither go-oidc nor oauth2 has its own
+// limit.
 func Bounded(client *http.Client) *http.Client {
 	bounded := *client
 	next := client.Transport

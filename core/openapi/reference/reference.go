@@ -303,7 +303,7 @@ func (r *reader) typeOf(schema any) string {
 	return name
 }
 
-// rulesOf says what a schema asks of a value besides its type.
+// rulesOf says what a schema requires of a value in addition to its type.
 func rulesOf(node map[string]any) string {
 	var out []string
 	for _, rule := range []struct{ keyword, text string }{

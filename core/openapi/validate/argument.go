@@ -74,7 +74,7 @@ func (l looseNames) of(name string) string {
 
 var underscores = strings.NewReplacer(".", "_", " ", "_")
 
-// stepsOfLoose are those of looseName, besides the bytes of the name.
+// stepsOfLoose are those of looseName, in addition to the bytes of the name.
 const stepsOfLoose = 5
 
 // bytesOfLoose is how many bytes of a name looseName reads in a step.
