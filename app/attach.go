@@ -38,8 +38,8 @@ func (a *App) start(ctx context.Context) error {
 // waitingEvery is how often it is logged that the database has not answered yet.
 const waitingEvery = 3 * time.Second
 
-// attach connects to the database, migrates its schema and loads what is served. After an
-// error it can be called again.
+// attach connects to the database, migrates its schema and loads the projects to serve. After an error it can be called
+// again.
 func (a *App) attach(ctx context.Context) error {
 	waiting := time.NewTicker(waitingEvery)
 	defer waiting.Stop()

@@ -66,7 +66,7 @@ func (a *App) works() (works []func(context.Context)) {
 	if roles.Control {
 		works = append(works, a.removeUnfinishedImports)
 	}
-	if roles.Gateway || roles.Worker { // the worker removes what has become old
+	if roles.Gateway || roles.Worker { // the worker removes old data
 		works = append(works, a.usage.Run, a.owners.Run)
 	}
 	if roles.Gateway {

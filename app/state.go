@@ -76,8 +76,8 @@ func makeDataDir(c config.Config) error {
 	return nil
 }
 
-// refuseEmptied refuses a SQLite file that was emptied: a start would take it for a new installation, and the
-// next backup would replace what is left of the old one.
+// refuseEmptied refuses a SQLite file that was emptied: a start would treat it as a new installation, and the next
+// backup would replace what is left of the old one.
 func refuseEmptied(c config.Config) error {
 	if c.DatabaseURL != "" {
 		return nil
@@ -160,7 +160,7 @@ func explain(c config.Config, what string, cause error) error {
 	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, fix)
 }
 
-// explainLoad returns the error of reading what is served.
+// explainLoad returns the error of loading the projects to serve.
 func explainLoad(c config.Config, err error) error {
 	if models.Forbidden(err) {
 		return explain(c, "cannot load the projects to serve", err)

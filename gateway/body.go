@@ -163,9 +163,8 @@ func (b *requestBody) armed(in time.Duration) bool {
 // Close leaves the body to net/http's server, which closes it after the call.
 func (b *requestBody) Close() error { return nil }
 
-// failure returns the error of reading the body, if any. left reports that the request's
-// context is canceled: net/http does so for a malformed body too, before the read returns, so
-// failure first ends a read that is under way.
+// failure returns the error of reading the body, if any. left reports that the request's context is canceled: net/http
+// does so for a malformed body too, before the read returns, so failure first ends a read in progress.
 func (b *requestBody) failure(left bool) error {
 	if left {
 		b.mu.Lock()
@@ -180,9 +179,8 @@ func (b *requestBody) failure(left bool) error {
 	return b.err
 }
 
-// stop ends reading for the upstream, and returns when no read is under way. When the handler
-// returns, net/http would end the read and remove its deadline, and a caller that sends
-// nothing more could hold the connection open.
+// stop ends reading for the upstream, and returns when no read is in progress. When the handler returns, net/http would
+// end the read and remove its deadline, and a caller that sends nothing more could hold the connection open.
 func (b *requestBody) stop(aborted bool) {
 	b.mu.Lock()
 	b.over = true

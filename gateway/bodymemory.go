@@ -31,7 +31,7 @@ type bodyMemory struct {
 // leastOfOne is what one address may hold at least, within the budget: a large body, and the values in it.
 const leastOfOne = 4 << 20
 
-// newBodyMemory returns a budget, of which one address has a share: one of so many.
+// newBodyMemory returns a budget, of which one address may use one of the given number of shares.
 func newBodyMemory(most, shares int64) *bodyMemory {
 	return &bodyMemory{most: most, ofOne: min(most, max(most/shares, leastOfOne)), callers: map[netip.Prefix]int64{}}
 }
@@ -88,8 +88,8 @@ type bodyHold struct {
 	process, team *bodyMemory
 	network       netip.Prefix // of the caller
 	bytes         atomic.Int64
-	missing       atomic.Int64 // what it last asked for in vain
-	share         atomic.Bool  // it was in vain because of what the caller's address holds
+	missing       atomic.Int64 // the last request that it refused
+	share         atomic.Bool  // it was refused because of the caller's address
 }
 
 // take reports whether there are that many bytes, which are held until release.

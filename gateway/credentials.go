@@ -86,10 +86,9 @@ func (c *call) lookUpKey(plaintext string) (key *snapshot.Key, old bool) {
 	return last, old
 }
 
-// verifyToken verifies the bearer token of a call to a version that takes tokens. It
-// returns nil and the zero denial for a call without one. Tokens are read from Authorization
-// only (RFC 6750 section 2.1): in a query they would end up in logs. Credentials of other
-// schemes go on to the upstream.
+// verifyToken verifies the bearer token of a call to a version that accepts tokens. It returns nil and the zero denial
+// for a call without one. Tokens are read from Authorization only (RFC 6750 section 2.1): in a query they would end up
+// in logs. Credentials of other schemes are passed on to the upstream.
 func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) {
 	if authorization.n == 0 {
 		return nil, policy.Denial{}

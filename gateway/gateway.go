@@ -231,8 +231,7 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	return nil
 }
 
-// Close ends tunnels and closes idle connections to upstreams. Running calls go on: stop
-// the listener first.
+// Close ends tunnels and closes idle connections to upstreams. Running calls continue: stop the listener first.
 func (g *Gateway) Close() {
 	g.close()
 	for _, up := range g.table.Load().upstreams {

@@ -8,8 +8,8 @@ import (
 	"postern/core/policy"
 )
 
-// slots counts the calls under way at one environment: in all, and of one address (for IPv6,
-// one /64), so that a caller with many slow calls does not keep the others out.
+// slots counts the current calls to one environment: in total, and per address (for IPv6, one /64), so that a caller
+// with many slow calls does not keep the others out.
 type slots struct {
 	underWay atomic.Int64
 

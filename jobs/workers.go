@@ -33,7 +33,7 @@ type Workers struct {
 type Options struct {
 	DB  *models.DB
 	Log *slog.Logger
-	// Observe is told of each attempt at a job; nil: nothing is.
+	// Observe is called with each attempt at a job; it may be nil.
 	Observe func(kind string, failed bool, took time.Duration)
 	Traces  *traces.Tracer // nil: nothing is traced
 }

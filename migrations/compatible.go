@@ -13,11 +13,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// oldestProgram is the newest step that a program must know at least to use the
-// schema as it is now. Raise it, to the step's own number, with a step that older
-// code must not run on: where it would ignore a limit, a takedown or a permission,
-// or fail. Steps that older code can ignore leave it, so that replicas can be
-// replaced one by one. A new version of River's tables comes with a step of ours.
+// oldestProgram is the newest step that a program must know to use the current schema. Raise it, to the step's own
+// number, with a step that older code must not run on: where it would ignore a limit, a takedown or a permission, or
+// fail. Steps that older code can ignore leave it, so that replicas can be replaced one by one. A new version of
+// River's tables comes with a step of ours.
 const oldestProgram = 1
 
 // UnknownSchemaError is a schema that this program must not use.
@@ -107,7 +106,7 @@ func digestOf(steps []*goose.Source, dialect Dialect, last int64) (string, error
 
 var insignificant = regexp.MustCompile(`--.*|\s+`)
 
-// Lag is what a database lacks of this program's schema.
+// Lag is the part of this program's schema that a database lacks.
 type Lag int
 
 // What a database can lack.

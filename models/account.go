@@ -157,7 +157,7 @@ func (t *Tx) SetProfile(a Account) error {
 
 // Ended counts what EndAccess removed of an account.
 type Ended struct {
-	Sessions int64 // with links and attempts to sign in that are under way, and browsers that were remembered
+	Sessions int64 // with current links and sign-in attempts, and remembered browsers
 	Tokens   int64 // and what programs were given that have not fetched their token yet
 	SignIns  int64 // with providers
 }

@@ -321,7 +321,7 @@ func (c copying) readBack(query string, columns []copiedColumn) (sum rowSum, err
 	return sum, err
 }
 
-// continueNumbers lets the sequences of a table go on after its rows.
+// continueNumbers makes the sequences of a table continue after its rows.
 func (c copying) continueNumbers(table string, columns []copiedColumn) error {
 	for _, column := range columns {
 		if !column.numbered {

@@ -61,7 +61,7 @@ func (t *Tx) noteGroupLeftBelow(groupID string) error {
 	return t.db.Exec(below, groupID, Now()).Error
 }
 
-// noteAdminsLeft records that those of the list who are admins of their groups end to be so now.
+// noteAdminsLeft records that the listed users who are admins of their groups lose that role now.
 func (t *Tx) noteAdminsLeft(list []GroupMember) error {
 	users := map[string][]string{} // by group
 	for _, one := range list {

@@ -83,11 +83,9 @@ func (t *Tx) CountAllKeys() (int64, error) {
 // keysAtOnce keeps each query of ScanServedKeys far below the deadline of a statement.
 const keysAtOnce = 10_000
 
-// ScanServedKeys calls fn with every key of the project by id. The row is overwritten by
-// the next, and has only what a gateway needs of a key, no description for example. A
-// million rows go through here when a server starts: columns that are not read and times
-// that are not parsed are half of the work. They are read page by page, each in a query of
-// its own.
+// ScanServedKeys calls fn with every key of the project by id. The row is overwritten by the next, and has only what a
+// gateway needs of a key, no description for example. A million rows go through here when a server starts: columns that
+// are not read and times that are not parsed are half of the work. They are read page by page, each in its own query.
 func (t *Tx) ScanServedKeys(projectID string, fn func(*APIKey) error) error {
 	after := ""
 	for {

@@ -60,7 +60,7 @@ var ofProject = append(logins("project_id"), []holding{
 	{"versions", "id", "project_id = ?"},
 	{"key_types", "id", "project_id = ?"},
 	{"project_tenants", "tenant_id", "project_id = ?"},
-	// A replica whose position has no revision takes the database for a restored one.
+	// A replica whose position has no revision treats the database as a restored one.
 	{"revisions", "id", "project_id = ? AND id < (SELECT max(id) FROM revisions) - 1000"},
 }...)
 

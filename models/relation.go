@@ -241,7 +241,7 @@ type RelationMiss struct {
 // TableName implements schema.Tabler.
 func (RelationMiss) TableName() string { return "relation_misses" }
 
-// AddRelationMisses adds to the rows of a day, which are made where they are missing.
+// AddRelationMisses adds to the rows of a day, and creates missing ones.
 func (t *Tx) AddRelationMisses(rows []RelationMiss) error {
 	if err := t.lockUsage(); err != nil {
 		return err

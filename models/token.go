@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// AccessToken is a row of access_tokens: what an account gave a program. Hash is
-// the SHA-256 of the whole token.
+// AccessToken is a row of access_tokens: a token that an account gave a program. Hash is the SHA-256 of the whole
+// token.
 type AccessToken struct {
 	ID         string `gorm:"primaryKey"`
 	AccountID  string
@@ -35,7 +35,7 @@ type DeviceGrant struct {
 	RemoteAddr   string   // of IPv6 the network
 	Scopes       []string `gorm:"serializer:json"`
 	State        string   // pending, approved or denied
-	AccountID    *string  // whose it is once approved
+	AccountID    *string  // the account that approved it
 	PollEvery    int64    // seconds
 	LastPolledAt *time.Time
 	CreatedAt    time.Time
@@ -125,7 +125,7 @@ func (t *Tx) PendingDeviceGrant(hash []byte, now time.Time) (DeviceGrant, error)
 	return grant, t.db.Where("user_hash = ? AND state = 'pending' AND expires_at > ?", hash, now).Take(&grant).Error
 }
 
-// DecideDeviceGrant moves a pending grant on; false when it was decided already.
+// DecideDeviceGrant approves or denies a pending grant; false if it was already decided.
 func (t *Tx) DecideDeviceGrant(id, state, accountID string) (bool, error) {
 	res := t.db.Model(&DeviceGrant{}).Where("id = ? AND state = 'pending'", id).
 		UpdateColumns(map[string]any{"state": state, "account_id": accountID})

@@ -51,7 +51,7 @@ const usageLock = 7620817937
 // databases take.
 const batchSize = 500
 
-// AddUsage adds to the hourly rows, which are made where they are missing.
+// AddUsage adds to the hourly rows, and creates missing ones.
 func (t *Tx) AddUsage(rows []UsageHour) error {
 	if err := t.lockUsage(); err != nil {
 		return err

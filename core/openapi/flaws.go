@@ -168,7 +168,7 @@ func (f *flawFinder) members(name string, value any, of member) {
 	}
 }
 
-// reference notes a reference that leads to nothing. One of a parameter or a request body is refused where it is read.
+// reference records a reference that doesn't resolve. One of a parameter or a request body is refused where it is read.
 func (f *flawFinder) reference(ref string) {
 	leads, known := f.resolved[ref]
 	if !known {

@@ -53,7 +53,7 @@ func ReadJSON(b *Budget, data []byte) (map[string]any, error) {
 	if values := b.scan(data); !b.Spend(len(data)/bytesOfStep + stepsOfValue*values) {
 		return nil, b.Err()
 	}
-	if !json.Valid(data) { // the decoder stops behind the first value
+	if !json.Valid(data) { // the decoder stops after the first value
 		var into any
 		return nil, json.Unmarshal(data, &into)
 	}

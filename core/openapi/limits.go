@@ -2,8 +2,8 @@ package openapi
 
 import "postern/core/filelimits"
 
-// Limit bounds what a document may take of one thing. Anyone may send a document, also without an account, so that no
-// document may end the process or delay what others do.
+// Limit limits one resource that a document may use. Anyone may send a document, even without an account, so no
+// document may end the process or delay others.
 type Limit = filelimits.Limit
 
 // MaxSize is the largest Size, in bytes.

@@ -196,7 +196,7 @@ type Decision struct {
 	By     string      // what of the rules decided; see RuleOutcome
 	Shadow RuleOutcome // what the rules in shadow would have refused; the zero RuleOutcome: nothing
 
-	// Tracking is what becomes of relations of RelationUser after an answer with 2xx; nil: nothing.
+	// Tracking is the change of RelationUser's relations after a 2xx response; nil: none.
 	Tracking     *Tracking
 	RelationUser string // set with Tracking; never ""
 }
@@ -359,7 +359,7 @@ func decideBoth(c *Call) Decision {
 
 func deny(d Denial) Decision { return denyCaller(d, Caller{}) }
 
-// denyCaller denies a call whose caller the log names.
+// denyCaller denies a call with a caller for the log.
 func denyCaller(d Denial, refused Caller) Decision {
 	return Decision{Denial: d, StripKey: true, Refused: refused}
 }

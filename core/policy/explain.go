@@ -126,7 +126,7 @@ func (e *Explanation) Explain(c *Call) {
 	e.add(ExplainLimits, OutcomeSkip, "Limits aren't checked here, and this call isn't counted.")
 }
 
-// whoIs says whose call it is, and with which scopes.
+// whoIs names the caller and its scopes.
 func whoIs(id *Identity, c *Call) string {
 	who := "An anonymous caller"
 	switch {

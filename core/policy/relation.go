@@ -33,7 +33,7 @@ func hashRelation(text []byte) (key RelationKey) {
 	return key
 }
 
-// appendField appends a text behind its length, so that two relations are never written alike.
+// appendField appends a text after its length, so that two relations never have the same form.
 func appendField(dst []byte, text string) []byte {
 	return append(appendLength(dst, len(text)), text...)
 }

@@ -80,7 +80,7 @@ const issuersPath = "/oauth/"
 // no trailing slash.
 func IssuerOf(publicURL, clientID string) string { return publicURL + issuersPath + clientID }
 
-// IsOwnIssuer reports whether the issuer could be that of an app client of ours.
+// IsOwnIssuer reports whether the issuer could be that of one of our app clients.
 func IsOwnIssuer(publicURL, issuer string) bool {
 	own := publicURL + issuersPath
 	return len(issuer) > len(own) && issuer[:len(own)] == own

@@ -10,7 +10,7 @@ import (
 type ClientSettings struct {
 	RedirectURIs         []string
 	LogoutURIs           []string // that a browser may be sent to after a sign-out
-	BackchannelLogoutURI string   // where the client is told that a session has ended; "": nowhere
+	BackchannelLogoutURI string   // where the client is notified that a session has ended, or ""
 	APIScopes            []string // that it may ask for
 	GrantTypes           []string
 	SecretHash           []byte        // SHA-256; nil: a public client
@@ -144,7 +144,7 @@ type Consent struct {
 	UpdatedAt time.Time
 }
 
-// Webhook is an address of the team that is told of events, without what signs them.
+// Webhook is a team's URL that is notified of events, without its signing secret.
 type Webhook struct {
 	ID      string
 	Host    string // of its URL, which may have a secret in its path

@@ -38,7 +38,7 @@ type Keyless string
 // The values of requests_auth.keyless.
 const (
 	Reject        Keyless = "reject"
-	OwnerFallback Keyless = "owner_fallback" // let through in the name of the project's fallback owner
+	OwnerFallback Keyless = "owner_fallback" // let through as a call of the project's fallback owner
 )
 
 // Access is the authentication policy of one version.

@@ -85,8 +85,8 @@ func some(list []string) []string {
 type Changes struct {
 	Remove  []string // name
 	Rename  []string // name:new name
-	Replace []string // name:value, where there is one of the name
-	Add     []string // name:value, where there is none
+	Replace []string // name:value, if there is one with the name
+	Add     []string // name:value, if there is none
 	Append  []string // name:value, as another one
 }
 

@@ -32,7 +32,7 @@ const (
 type Options struct {
 	Path  string // of the file, which is appended to; "" for Out
 	Out   io.Writer
-	Every int // logs one call of so many, and each with a status of 500 or above
+	Every int // logs one in this many calls, and each with a status of 500 or above
 	Log   *slog.Logger
 }
 

@@ -16,9 +16,8 @@ import (
 	"postern/core/policy"
 )
 
-// Listener limits the connections that it accepts. Connections over a limit are accepted and
-// closed at once: left in the kernel's queue, they would delay all others behind them. Every
-// field except MakeRoom must be set.
+// Listener limits the connections that it accepts. Connections over a limit are accepted and closed at once: left in
+// the kernel's queue, they would delay all others after them. Every field except MakeRoom must be set.
 type Listener struct {
 	net.Listener
 

@@ -143,7 +143,7 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 	return nil
 }
 
-// sendRequest writes the head and streams the body behind it.
+// sendRequest writes the head and then streams the body.
 func (x *Exchange) sendRequest(b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
 	b.writeWithin(x.now, limits.Idle)

@@ -78,7 +78,7 @@ func (c *conn) over(st *stream) {
 	}
 }
 
-// closeStream resets a stream that the server does not go on with. The caller holds c.mu.
+// closeStream resets a stream that the server doesn't continue. The caller holds c.mu.
 func (c *conn) closeStream(st *stream, code http2.ErrCode) {
 	c.out = appendReset(c.room(), st.id, code)
 	c.resets[c.reset%len(c.resets)] = st.id

@@ -50,7 +50,7 @@ func (a AuditStream) validate(report func(setting, format string, args ...any)) 
 	}
 }
 
-// AuditPosition returns the file that remembers what was delivered of a stream.
+// AuditPosition returns the file that stores how much of a stream was delivered.
 func (c Config) AuditPosition(stream string) string {
 	return filepath.Join(c.DataDir, "audit-"+stream+".position")
 }

@@ -59,7 +59,7 @@ type Policy struct {
 	// verified (email_verified false, or a GitHub account without a verified primary address). The dashboard sets it:
 	// invitations and password sign-in use an account's address. Hosted login uses only issuer and subject, and keeps
 	// the address as unverified. A missing email_verified ends none: the operator's issuer is trusted with invitations
-	// all the same (service/accounts: vouches).
+	// anyway (service/accounts: vouches).
 	RefuseUnverifiedEmail bool
 
 	// UsernameAsName takes preferred_username where name is missing. Hosted login sets
@@ -103,8 +103,8 @@ type Identity struct {
 	// owner of the domain. "" otherwise.
 	Domain string
 
-	// DirectoryID is what the provider's directory calls the user, where a provisioning system sends the same id; ""
-	// for none.
+	// DirectoryID is the user's ID in the provider's directory, if a provisioning system sends the same ID; otherwise
+	// "".
 	DirectoryID string
 
 	Authentication Authentication

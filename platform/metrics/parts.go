@@ -141,7 +141,7 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// longestWait collects how long what has waited longest waits, which takes a query.
+// longestWait collects the longest wait, which takes a query.
 type longestWait struct {
 	desc *prometheus.Desc
 	age  func(context.Context) (time.Duration, error) // nil: the series is left out

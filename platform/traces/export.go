@@ -76,7 +76,7 @@ func (e *export) OnEnd(span sdk.ReadOnlySpan) {
 	e.SpanProcessor.OnEnd(span)
 }
 
-// cut ends a request to the collector that is still under way.
+// cut ends a current request to the collector.
 func (e *export) cut() {
 	ended, end := context.WithCancel(context.Background())
 	end()

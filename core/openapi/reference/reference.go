@@ -1,5 +1,5 @@
-// Package reference reads what an OpenAPI document says of one operation, for people: parameters, bodies, responses and
-// what callers need, with schemas as lists of members. What it returns is bounded, whatever the document says.
+// Package reference reads an OpenAPI document's description of one operation, for people: parameters, bodies, responses
+// and what callers need, with schemas as lists of members. What it returns is bounded, whatever the document says.
 package reference
 
 import (

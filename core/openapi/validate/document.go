@@ -110,7 +110,7 @@ const (
 	perParameter = 120
 	perMedia     = 48
 	perSegment   = 250
-	perPiece     = 80 // a parameter of a path, and the text behind it
+	perPiece     = 80 // a parameter of a path, and the text after it
 	perSchema    = 600
 	perMember    = 100
 	perValue     = 50
