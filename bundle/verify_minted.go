@@ -10,9 +10,8 @@ import (
 	"postern/core/policy"
 )
 
-// mintedCheck reads a tenant's minted.csv in parallel with the key rows, which are in
-// the same order, and compares each new key with the sum in its row. It is nil if there
-// is no file.
+// mintedCheck reads a tenant's minted.csv in parallel with the key rows, which are in the same order, and compares each
+// new key with the sum in its row. It is nil if the file doesn't exist.
 type mintedCheck struct {
 	name   string
 	file   io.Closer

@@ -23,8 +23,8 @@ func (k DataKey) key() secrets.DataKey {
 
 var _ secrets.Store = (*Tx)(nil)
 
-// DataKeyOfTeam finds a team's oldest data key for a purpose; false if it has none. Two that are made at once are both
-// kept: each sealed value names its own.
+// DataKeyOfTeam finds a team's oldest data key for a purpose; false if there is none. Two that are created at once are
+// both kept: each sealed value names its own.
 func (t *Tx) DataKeyOfTeam(team string, purpose secrets.Purpose) (secrets.DataKey, bool, error) {
 	kind := purpose.Kind()
 	var list []DataKey

@@ -109,8 +109,8 @@ func (vs variables) headers() map[*snapshot.Environment]map[string]string {
 	return out
 }
 
-// introspectionSecretOf returns the variable with the client secret at the introspection
-// endpoint of a version, "" if it has none.
+// introspectionSecretOf returns the variable with the client secret at the introspection endpoint of a version, "" if
+// there is none.
 func (vs variables) introspectionSecretOf(of *snapshot.Version) string {
 	for _, v := range vs {
 		if v.version == of && v.holds == introspectionSecret {

@@ -125,7 +125,7 @@ func readsClaim(p snapshot.Provider, claim string) bool {
 }
 
 // GroupMappers returns the place in the realm of the first mapper of each group mapping, by the provider's ID and the
-// mapping's index. A mapping that Keycloak can't evaluate has none.
+// mapping's index. A mapping that Keycloak can't evaluate has no place.
 func (s Source) GroupMappers() map[string]map[int]int {
 	out := map[string]map[int]int{}
 	for place, one := range s.identityProviderMappers() {

@@ -16,7 +16,7 @@ func Contains(networks []netip.Prefix, a netip.Addr) bool {
 // ClientAddress returns the address of the client behind hop, the peer of the connection: hop itself, unless it is a
 // trusted proxy. Then it is the right-most untrusted address of the X-Forwarded-For lines: each trusted proxy vouches
 // for the entry that it appended, and an untrusted client can invent everything to the left of its own. If all entries
-// are trusted, it is the leftmost one. An entry that is no address ends the chain (as nginx's ngx_http_realip_module
+// are trusted, it is the leftmost one. An entry that isn't an address ends the chain (as nginx's ngx_http_realip_module
 // with real_ip_recursive on).
 func ClientAddress(hop netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
 	client := hop.Unmap().WithZone("")

@@ -51,8 +51,8 @@ var (
 	TokenIssuerAway = Denial{503, "provider_unavailable", "The token's issuer cannot be reached to check the token " +
 		"at the moment."}
 	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer gave an unusable answer about it."}
-	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer does not say which application it was " +
-		"issued for."}
+	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer does not say which application it " +
+		"was issued for."}
 	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream cannot be " +
 		"decrypted at the moment."}
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}

@@ -52,9 +52,9 @@ type ProviderSettings struct {
 type ProviderEndpoints struct {
 	Authorization string `json:"authorization"`
 	Token         string `json:"token"`
-	UserInfo      string `json:"userinfo"` // "": it has none
+	UserInfo      string `json:"userinfo"` // "": it doesn't have one
 	JWKS          string `json:"jwks"`
-	EndSession    string `json:"end_session"` // "": it has none
+	EndSession    string `json:"end_session"` // "": it doesn't have one
 }
 
 // GroupMapping is a rule by which a provider's claims put users into a group.

@@ -102,8 +102,8 @@ type BodyChanges struct {
 	Types ChangeTypes
 }
 
-// ChangeTypes are the JSON types of the values of an operation, each in the place of its entry. An operation
-// whose values are all strings has none.
+// ChangeTypes are the JSON types of the values of an operation, each in the place of its entry. An operation whose
+// values are all strings doesn't have any.
 type ChangeTypes struct{ Replace, Add, Append []string }
 
 // The types of values.

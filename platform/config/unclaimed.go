@@ -14,7 +14,7 @@ type Unclaimed struct {
 	UnclaimedCaps  UnclaimedCaps
 
 	UnclaimedBodyMemory     int // of one workspace, in MB
-	UnclaimedDocumentMemory int // likewise
+	UnclaimedDocumentMemory int // the same
 }
 
 // minToken is the length from which on the token of anonymous callers is hard to guess.

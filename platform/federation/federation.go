@@ -36,7 +36,7 @@ type Client struct {
 	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
 	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
 
-	KeepsProfile bool // userinfo is requested for a profile that the ID token lacks; Identity has none if that fails
+	KeepsProfile bool // userinfo is requested for a profile that the ID token lacks; if that fails, there is none
 }
 
 // Policy states everything in which the callers of this package differ: the dashboard's sign-in
@@ -110,7 +110,7 @@ type Identity struct {
 	Authentication Authentication
 	Profile        Profile
 
-	Claims *ClaimSet // nil if the caller reads none, or the provider has none; its texts can be long
+	Claims *ClaimSet // nil if the caller reads none, or the provider doesn't send any; its texts can be long
 }
 
 // AnswerError is the reason why a provider's response is refused. A correctly configured,

@@ -61,7 +61,7 @@ func (ids) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID) {
 func newTraceID() (id trace.TraceID) {
 	for !id.IsValid() {
 		binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) //nolint:gosec // an id, and no secret
-		binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // likewise
+		binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // the same
 	}
 	return id
 }

@@ -1,5 +1,5 @@
-// Package turns lets few goroutines work on something at a time. Those that wait get their places in turn by whom they
-// work for, so that no one is delayed by how much work another one brings.
+// Package turns lets few goroutines work on something at a time. They take turns by the customer that they work for, so
+// that no customer is delayed by how much work another one brings.
 //
 // It does not know what the work is; see service/projects and gateway, which read and compile documents.
 package turns

@@ -26,7 +26,7 @@ local function escaped(text)
 end
 
 
--- The client secret for an endpoint, "" if it has none; nil if the variable has no value. The endpoint must not be
+-- The client secret for an endpoint, "" if there is none; nil if the variable has no value. The endpoint must not be
 -- asked then, because it might also answer requests without authentication.
 local function secret_of(endpoint)
   if not endpoint.secret then

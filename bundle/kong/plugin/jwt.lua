@@ -115,9 +115,9 @@ local function are_texts(doc, names)
 end
 
 
--- Reports whether a text has the form of a JSON Web Token, and returns its issuer: "" if it has none or cannot be read.
--- Nothing is verified: this decides who may see the token. An encrypted token (RFC 7516) has the form if its header
--- names an issuer.
+-- Reports whether a text has the form of a JSON Web Token, and returns its issuer: "" if there is none or it cannot be
+-- read. Nothing is verified: this decides who may see the token. An encrypted token (RFC 7516) has the form if its
+-- header names an issuer.
 function jwt.issuer_of(text)
   local parts = {}
   for part in (text .. "."):gmatch("([^.]*)%.") do

@@ -87,7 +87,7 @@ local function parse(line)
 end
 
 
--- The scopes of the key, joined by spaces; "" if it has none.
+-- The scopes of the key, joined by spaces; "" if there are none.
 local function scopes_of(settings, entry)
   if entry.scopes then
     return (entry.scopes:gsub(",", " "))

@@ -305,7 +305,7 @@ check("Kong's acl learns the groups of the owner of a key", function()
   equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
 end)
 
-check("a key of another tenant than its owner's has none of the owner's groups", function()
+check("a key of a tenant other than its owner's does not get the owner's groups", function()
   for tenant, code in pairs({ tnt_1 = false, tnt_2 = "not_in_group", none = "not_in_group" }) do
     local with = config()
     with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", groups = { "staff" } } } } }
