@@ -11,8 +11,8 @@ import (
 	"postern/handlers"
 )
 
-// newAdmin creates the server of the admin address, which asks for no credential: profiles
-// of the Go runtime, and the metrics and probes of the control plane.
+// newAdmin creates the server of the admin address, which requires no credential: profiles of the Go runtime, and the
+// metrics and probes of the control plane.
 func (a *App) newAdmin(control *handlers.Server) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -55,7 +55,7 @@ func (a *App) warnOfAdmin() {
 	}
 	address, err := netip.ParseAddrPort(a.listeners.admin.Addr().String())
 	if err != nil || !address.Addr().IsLoopback() {
-		a.log.Warn("the admin address asks for no credential: let only your monitoring reach it",
+		a.log.Warn("the admin address requires no credential: let only your monitoring reach it",
 			"address", a.listeners.admin.Addr())
 	}
 }

@@ -25,7 +25,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	if failure != nil {
-		a.log.Warn("no start without the database: the gateway's last state cannot be read", "error", failure)
+		a.log.Warn("cannot start without the database: the gateway's last state cannot be read", "error", failure)
 		return err
 	}
 	a.log.Error(
@@ -38,8 +38,8 @@ func (a *App) start(ctx context.Context) error {
 // waitingEvery is how often it is logged that the database has not answered yet.
 const waitingEvery = 3 * time.Second
 
-// attach connects to the database, migrates its schema and loads what is served. After an
-// error it can be called again.
+// attach connects to the database, migrates its schema and loads the projects to serve. After an error it can be called
+// again.
 func (a *App) attach(ctx context.Context) error {
 	waiting := time.NewTicker(waitingEvery)
 	defer waiting.Stop()

@@ -135,7 +135,7 @@ func Restore(
 		return content.Manifest, err
 	}
 	if err := os.Rename(database, c.SQLitePath()); err != nil {
-		return content.Manifest, fmt.Errorf("cannot put the database into its place: %w", err)
+		return content.Manifest, fmt.Errorf("cannot move the database into place: %w", err)
 	}
 	return content.Manifest, nil
 }
@@ -161,8 +161,8 @@ func claimDataDir(c config.Config) (release func(failed bool) error, err error) 
 	// A log that another database left would be applied to the restored one.
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(c.SQLitePath() + suffix); !errors.Is(err, fs.ErrNotExist) {
-			err := fmt.Errorf("%s exists, and is not overwritten: move it away, or restore into another directory "+
-				"with --data-dir or POSTERN_DATA_DIR", c.SQLitePath()+suffix)
+			err := fmt.Errorf("%s already exists: move it away, or restore into another directory with --data-dir or "+
+				"POSTERN_DATA_DIR", c.SQLitePath()+suffix)
 			return nil, errors.Join(err, release(false))
 		}
 	}
@@ -187,8 +187,8 @@ func unpack(
 		}
 		// The server would start with this key, not with the backup's.
 		if _, err := checkCopy(ctx, path, c.SecretsKey); err != nil {
-			return content, fmt.Errorf("the key in POSTERN_SECRETS_KEY does not open this backup's secrets: leave the "+
-				"variable out here and for the server, to use the key that the backup has (%w)", err)
+			return content, fmt.Errorf("the key in POSTERN_SECRETS_KEY does not unseal this backup's secrets: unset "+
+				"the variable here and for the server, to use the backup's own key (%w)", err)
 		}
 	}
 	if _, err := checkCopy(ctx, path, content.Keys); err != nil {
@@ -208,8 +208,8 @@ func placeKeys(c config.Config, keys secrets.Secret, draft string) error {
 	case err == nil && string(found) == keys.Reveal():
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s exists, has another key than the backup, and is not overwritten: move it away, or "+
-			"restore into another directory with --data-dir or POSTERN_DATA_DIR", c.SecretsKeyFile())
+		return fmt.Errorf("%s already exists with a different key than the backup: move it away, or restore into "+
+			"another directory with --data-dir or POSTERN_DATA_DIR", c.SecretsKeyFile())
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("cannot read the key of secrets at rest: %w", err)
 	}
@@ -217,7 +217,7 @@ func placeKeys(c config.Config, keys secrets.Secret, draft string) error {
 		return fmt.Errorf("cannot write the key of secrets at rest: %w", err)
 	}
 	if err := os.Rename(draft, c.SecretsKeyFile()); err != nil {
-		return fmt.Errorf("cannot put the key of secrets at rest into its place: %w", err)
+		return fmt.Errorf("cannot move the key of secrets at rest into place: %w", err)
 	}
 	return nil
 }

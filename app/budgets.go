@@ -50,7 +50,8 @@ func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
 		}
 		most := share(listener.configured, listener.eighths, descriptors)
 		if most < listener.configured {
-			log.Warn("fewer connections than configured: this process may open few files; raise its limit (ulimit -n)",
+			log.Warn("fewer connections than configured, because this process may open few files: increase its limit "+
+				"(ulimit -n)",
 				"listener", listener.name, "connections", most, "configured", listener.configured, "files", descriptors)
 		}
 	}

@@ -56,7 +56,7 @@ func loadPair(setting string, files config.KeyPair, log *slog.Logger) (*certs.Pa
 	return pair, nil
 }
 
-// followed lists what is to be watched for changes.
+// followed lists the files to watch for changes.
 func (c listenerCertificates) followed() (list []follower) {
 	for _, pair := range []*certs.Pair{c.control, c.gateway} {
 		if pair != nil {

@@ -33,7 +33,7 @@ func TestGatewayKey_replaced(t *testing.T) {
 		started(t, c)
 		started(t, gateway)
 	}
-	if text := refused(t, before); !strings.Contains(text, "cannot be opened with the key") {
+	if text := refused(t, before); !strings.Contains(text, "cannot be unsealed with the key") {
 		t.Errorf("the old gateway key is refused with %q", text)
 	}
 }
@@ -68,7 +68,7 @@ func TestNew_gatewayKey(t *testing.T) {
 		"another's key": {
 			config.Roles{Gateway: true},
 			gatewayKeyOf(t, otherInstallation(t)),
-			"cannot be opened with the key of --secrets-key",
+			"cannot be unsealed with the key of --secrets-key",
 		},
 		"mixed": {config.Roles{Gateway: true}, key + "," + secrets.Secret(strings.Repeat("A", 43)+"="), "are mixed"},
 	} {

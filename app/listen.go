@@ -46,7 +46,8 @@ func listen(ctx context.Context, c config.Config) (listeners, config.Config, err
 func listenOn(ctx context.Context, flag, variable, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use: stop what listens there, or choose another address with --%s or %s",
+		return nil, fmt.Errorf("%s is in use: stop the process that listens there, or choose another address with "+
+			"--%s or %s",
 			addr, flag, variable)
 	}
 	if err != nil {

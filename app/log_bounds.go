@@ -33,7 +33,7 @@ var (
 	stackAttributes   = []string{"stack", "trace"}
 )
 
-// componentAttribute names a part that logs what the database does to it, as a text: the job queue.
+// componentAttribute names a component that logs the database's errors as text: the job queue.
 const componentAttribute = "component"
 
 const traceAttribute = "trace_id"

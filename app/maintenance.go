@@ -45,7 +45,7 @@ func WelcomeCode(ctx context.Context, c config.Config) (code string, err error) 
 	err = onDatabase(ctx, c, func(db *models.DB) (err error) {
 		code, err = (&accounts.Service{DB: db}).FirstLink(ctx)
 		if err == nil && code == "" {
-			err = errors.New("this installation has an account already: sign in with it, or ask one of its owners " +
+			err = errors.New("this installation already has an account: sign in with it, or ask one of its owners " +
 				"for an invitation")
 		}
 		return err

@@ -47,8 +47,7 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 	return a.alarm(), nil
 }
 
-// probed is the readiness of what the admin address is asked about: the gateway's if the process
-// has one.
+// probed is the readiness that the admin address reports: the gateway's if the process has one.
 func (a *App) probed(ctx context.Context) (says string, err error) {
 	if a.Config.Roles.Gateway {
 		return a.gatewayReady(ctx)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Timeouts of a stop, besides Config.Drain and Config.ShutdownTimeout.
+// Timeouts of a stop, in addition to Config.Drain and Config.ShutdownTimeout.
 const (
 	countCalls = 5 * time.Second  // for calls that were cut off to be counted
 	drainJobs  = 5 * time.Second  // for running jobs
@@ -57,7 +57,7 @@ func (a *App) startWork(current context.Context, running *sync.WaitGroup) {
 	a.attached.Store(true)
 }
 
-// works returns the work of the process's roles, besides the workers.
+// works returns the work of the process's roles, without the workers.
 func (a *App) works() (works []func(context.Context)) {
 	roles := a.Config.Roles
 	if roles.Serve() {
@@ -66,7 +66,7 @@ func (a *App) works() (works []func(context.Context)) {
 	if roles.Control {
 		works = append(works, a.removeUnfinishedImports)
 	}
-	if roles.Gateway || roles.Worker { // the worker removes what has become old
+	if roles.Gateway || roles.Worker { // the worker removes old data
 		works = append(works, a.usage.Run, a.owners.Run)
 	}
 	if roles.Gateway {
@@ -86,7 +86,7 @@ func (a *App) works() (works []func(context.Context)) {
 // removeUnfinishedImports removes what imports of an earlier process have left behind, if it was killed.
 func (a *App) removeUnfinishedImports(ctx context.Context) {
 	if err := a.state.db.RemoveUnfinishedImports(ctx); err != nil && ctx.Err() == nil {
-		a.log.Error("an unfinished import is not removed yet; the next import tries again", "error", err)
+		a.log.Error("an unfinished import could not be removed yet; the next import tries again", "error", err)
 	}
 }
 
@@ -97,12 +97,12 @@ func (a *App) startWorkers(ctx, current context.Context) {
 		err := a.tryStartWorkers(current)
 		switch {
 		case err == nil && attempt > 1:
-			a.log.Info("background jobs run now")
+			a.log.Info("background jobs are running now")
 			return
 		case err == nil:
 			return
 		case attempt == 1 && ctx.Err() == nil:
-			a.log.Error("background jobs do not run yet; starting them is tried again", "every", attachEvery,
+			a.log.Error("background jobs are not running yet; trying to start them again", "every", attachEvery,
 				"error", err)
 		}
 		select {
@@ -182,7 +182,7 @@ func (a *App) drain() {
 	if a.Config.Drain <= 0 {
 		return
 	}
-	a.log.Info("stopping: not ready any more, calls are still taken; a second signal ends at once",
+	a.log.Info("stopping: no longer ready, but calls are still accepted; a second signal stops immediately",
 		"drain", a.Config.Drain)
 	time.Sleep(a.Config.Drain)
 }
@@ -256,7 +256,7 @@ func (a *App) shutBoth(ctx context.Context) error {
 func (a *App) shut(ctx context.Context, name string, s server) error {
 	err := s.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("cut off what was still running", "server", name)
+		a.log.Warn("cut off calls and jobs that were still running", "server", name)
 		return s.Close()
 	}
 	return err

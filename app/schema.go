@@ -29,8 +29,7 @@ func (a *App) readySchema(ctx context.Context) error {
 	return err
 }
 
-// onlyGateway reports whether the process has no role but that of the gateway, and so no need
-// to write what is configured.
+// onlyGateway reports whether the gateway is the process's only role, so that it doesn't need to write configuration.
 func (a *App) onlyGateway() bool { return onlyGateway(a.Config) }
 
 func onlyGateway(c config.Config) bool { return c.Roles == config.Roles{Gateway: true} }

@@ -59,9 +59,9 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 	case err != nil:
 		err = explain(c, "cannot read the database's schema", err)
 	case !may:
-		err = errors.New("cannot change the database's schema: the role of --database-url neither owns the " +
-			"tables nor may create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` " +
-			"to this role if the database is empty")
+		err = errors.New("cannot change the database's schema: the role of --database-url doesn't own the tables and " +
+			"may not create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` to this " +
+			"role if the database is empty")
 	default:
 		ours, rivers, err = migrate(ctx, c, db, log)
 	}
@@ -76,8 +76,8 @@ func makeDataDir(c config.Config) error {
 	return nil
 }
 
-// refuseEmptied refuses a SQLite file that was emptied: a start would take it for a new installation, and the
-// next backup would replace what is left of the old one.
+// refuseEmptied refuses a SQLite file that was emptied: a start would treat it as a new installation, and the next
+// backup would replace what is left of the old one.
 func refuseEmptied(c config.Config) error {
 	if c.DatabaseURL != "" {
 		return nil
@@ -89,8 +89,8 @@ func refuseEmptied(c config.Config) error {
 	if _, err := os.Stat(c.SecretsKeyFile()); err != nil {
 		return nil //nolint:nilerr // nothing was stored here yet
 	}
-	return fmt.Errorf("%s is empty, and %s belongs to a database that was in use: put a backup in its place with "+
-		"`postern restore`, or delete the empty file to start over", c.SQLitePath(), c.SecretsKeyFile())
+	return fmt.Errorf("%s is empty, and %s belongs to a database that was in use: restore a backup with `postern "+
+		"restore`, or delete the empty file to start over", c.SQLitePath(), c.SecretsKeyFile())
 }
 
 func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {
@@ -147,25 +147,25 @@ func explain(c config.Config, what string, cause error) error {
 		fix = "run `postern migrate` as the owner of its tables, or start a process with the role control or worker " +
 			"that may change them"
 	case models.Forbidden(cause):
-		fix = "give the role of --database-url the rights of its roles in deploy/postgresql/roles.sql; it is to be " +
-			"run again after each `postern migrate`"
+		fix = "give the role of --database-url the rights of its roles in deploy/postgresql/roles.sql; run that file " +
+			"again after each `postern migrate`"
 	case errors.Is(cause, models.ErrTransactionPooling), errors.Is(cause, models.ErrPoolTooSmall):
 		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":
 		fix = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
 	case models.Damaged(cause):
-		fix = "the file is damaged or no database: put a backup in its place, or choose another data directory " +
-			"with --data-dir or POSTERN_DATA_DIR"
+		fix = "the file is damaged or is not a database: restore a backup, or choose another data directory with " +
+			"--data-dir or POSTERN_DATA_DIR"
 	}
 	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, fix)
 }
 
-// explainLoad returns the error of reading what is served.
+// explainLoad returns the error of loading the projects to serve.
 func explainLoad(c config.Config, err error) error {
 	if models.Forbidden(err) {
-		return explain(c, "cannot load what is served", err)
+		return explain(c, "cannot load the projects to serve", err)
 	}
-	return fmt.Errorf("cannot load what is served: %w", err)
+	return fmt.Errorf("cannot load the projects to serve: %w", err)
 }
 
 // oneLineError prints an error of several lines as one, each different line once.

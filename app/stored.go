@@ -87,10 +87,10 @@ func (a *App) sweep() {
 	for _, dir := range []string{a.Config.DataDir, a.Config.UploadDir(), ""} {
 		removed, err := scratch.Sweep(dir)
 		for _, path := range removed {
-			a.log.Warn("removed what a killed process left behind", "path", path)
+			a.log.Warn("removed files that a killed process left behind", "path", path)
 		}
 		if err != nil {
-			a.log.Warn("cannot remove what a killed process left behind", "error", err)
+			a.log.Warn("cannot remove files that a killed process left behind", "error", err)
 		}
 	}
 }

@@ -25,12 +25,13 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 		}
 		var err error
 		if keys, err = read(from); errors.Is(err, fs.ErrNotExist) && onlyGateway(c) {
-			return nil, fmt.Errorf("a process with the role gateway alone needs the gateway key: run `postern secrets "+
-				"gateway-key` where the control plane runs, and give its output in POSTERN_SECRETS_KEY or the file %s",
+			return nil, fmt.Errorf("a process that has only the role gateway needs the gateway key: run `postern "+
+				"secrets gateway-key` where the control plane runs, and put its output into POSTERN_SECRETS_KEY or "+
+				"the file %s",
 				from)
 		} else if err != nil {
 			return nil, fmt.Errorf("cannot read or create the key of secrets at rest (%w): check the data directory, "+
-				"or give a key in POSTERN_SECRETS_KEY", err)
+				"or set a key in POSTERN_SECRETS_KEY", err)
 		}
 	}
 	vault, err := secrets.NewVault(keys)
@@ -38,7 +39,7 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	if vault.OnlyGateways() && !onlyGateway(c) {
-		return nil, fmt.Errorf("%s has the gateway key, which is enough for --roles gateway alone: give the control "+
+		return nil, fmt.Errorf("%s has the gateway key, which is only enough for --roles gateway: give the control "+
 			"plane and workers the whole key, from which `postern secrets gateway-key` derived it", from)
 	}
 	return vault, nil
@@ -122,9 +123,9 @@ func (a *App) checkMark(ctx context.Context) error {
 
 func (a *App) explainVault(err error) error {
 	if err != nil {
-		return fmt.Errorf("the secrets in the database cannot be opened with the key of %s (%w): "+
-			"give every replica the same POSTERN_SECRETS_KEY, gateways alone what `postern secrets gateway-key` "+
-			"prints, or put the key back with which they were sealed",
+		return fmt.Errorf("the secrets in the database cannot be unsealed with the key of %s (%w): give every "+
+			"replica the same POSTERN_SECRETS_KEY (processes with only the role gateway the output of `postern "+
+			"secrets gateway-key`), or restore the key with which they were sealed",
 			secretsFrom(a.Config), err)
 	}
 	return nil

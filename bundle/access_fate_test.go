@@ -19,7 +19,7 @@ func TestAccessPolicy_withLogin(t *testing.T) {
 		"keys": {
 			[]snapshot.Method{snapshot.APIKey}, false, "data.access_policy.document", bundle.Exact,
 		},
-		"keys beside a login": {
+		"keys with a login": {
 			[]snapshot.Method{snapshot.APIKey}, true, "data.access_policy.document", bundle.Exact,
 		},
 		"tokens of other issuers": {

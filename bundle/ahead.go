@@ -11,12 +11,12 @@ const (
 	aheadBlocks = 4
 )
 
-// ahead passes what is written to it on to w, in a goroutine of its own once there is a
-// whole block: the content of a part is made while what came before is compressed.
+// ahead writes to w what is written to it, in its own goroutine once there is a whole block: a part is generated while
+// the bytes before it are compressed.
 type ahead struct {
 	w      io.Writer
 	block  []byte
-	full   chan []byte // to the goroutine; nil: there is none yet
+	full   chan []byte // to the goroutine; nil if it hasn't started
 	free   chan []byte // from the goroutine
 	ended  chan struct{}
 	failed atomic.Pointer[error] // of w

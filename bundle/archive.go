@@ -33,8 +33,7 @@ type file struct {
 	sum  [32]byte
 }
 
-// tee counts and hashes what is written to w. While holding is set it writes there
-// instead.
+// tee counts and hashes what is written to w. While holding is set, it writes there instead.
 type tee struct {
 	w       io.Writer
 	hash    hash.Hash
@@ -55,8 +54,8 @@ func (t *tee) Write(p []byte) (int, error) {
 func newArchive(w io.Writer, when time.Time) *archive {
 	out := &tee{w: w, hash: sha256.New()}
 	zw := zip.NewWriter(out)
-	// Level 1 is several times faster than the default and a few percent larger. The
-	// output depends only on the input, which identical exports need.
+	// Level 1 is several times faster than the default and a few percent larger. The output depends only on the input,
+	// so exports can be identical.
 	zw.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestSpeed)
 	})
@@ -180,9 +179,8 @@ func directory(tail []byte) (from, to int) {
 func sumsPart(a *archive) Part {
 	return Part{
 		Name: sumsFile,
-		Doc: "The SHA-256 of every other file, one `<sum>  <name>` a line. Check with `sha256sum -c SHA256SUMS` " +
-			"inside the\n" +
-			"unpacked folder, or with `postern verify` on the zip.",
+		Doc: "The SHA-256 of every other file, one `<sum>  <name>` per line. Check with `sha256sum -c SHA256SUMS` " +
+			"inside the\nunpacked folder, or with `postern verify` on the zip.",
 		Write: func(_ context.Context, w io.Writer) error {
 			_, err := io.WriteString(w, a.sums())
 			return err

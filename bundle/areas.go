@@ -2,18 +2,18 @@ package bundle
 
 import "postern/core/snapshot"
 
-// Area is a part of a product that items of a ledger are about.
+// Area is a part of the product, by which items of a ledger are grouped.
 type Area string
 
 // The areas, in the order of a ledger.
 const (
 	AreaProject  Area = "project"
-	AreaUpstream Area = "upstream" // routes, and how calls reach upstreams
+	AreaUpstream Area = "upstream" // routes and upstreams
 	AreaAccess   Area = "access"   // who may call, from where and how often
 	AreaKeys     Area = "keys"
 	AreaLogin    Area = "login"
 	AreaPeople   Area = "people"
-	AreaRecords  Area = "records" // what Postern keeps besides the configuration
+	AreaRecords  Area = "records" // data outside the configuration
 )
 
 // Areas returns every area with its title.
@@ -29,13 +29,13 @@ func Areas() []AreaTitle {
 	}
 }
 
-// AreaTitle is an area and what people call it.
+// AreaTitle is an area with its title.
 type AreaTitle struct {
 	Area  Area
 	Title string
 }
 
-// topic is what people call a feature, and the area it belongs to.
+// topic is the title of a feature and the area it belongs to.
 type topic struct {
 	area  Area
 	title string
@@ -44,7 +44,7 @@ type topic struct {
 // AreaOf returns the area of a feature.
 func AreaOf(f snapshot.Feature) Area { return topics[f].area }
 
-// TitleOf returns what people call a feature; of an unknown one its name.
+// TitleOf returns the title of a feature, or its name if it is unknown.
 func TitleOf(f snapshot.Feature) string {
 	if t, ok := topics[f]; ok {
 		return t.title
@@ -68,44 +68,44 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureUpstreamCert:   {AreaUpstream, "Client certificates"},
 	snapshot.FeatureCallSigning:    {AreaUpstream, "Call signing"},
 	snapshot.FeatureTransform:      {AreaUpstream, "Transforms"},
-	snapshot.FeatureRequestLimits:  {AreaUpstream, "Details of HTTP"},
-	snapshot.FeatureCustomDomains:  {AreaUpstream, "Host names"},
+	snapshot.FeatureRequestLimits:  {AreaUpstream, "HTTP differences"},
+	snapshot.FeatureCustomDomains:  {AreaUpstream, "Custom domains"},
 
 	snapshot.FeatureAccess:        {AreaAccess, "Access policies"},
 	snapshot.FeatureOwnerFallback: {AreaAccess, "Fallback owners"},
 	snapshot.FeatureTokenIssuer:   {AreaAccess, "Token issuers"},
 	snapshot.FeatureIntrospection: {AreaAccess, "Token introspection"},
-	snapshot.FeatureCORS:          {AreaAccess, "Cross-origin calls (CORS)"},
-	snapshot.FeatureTenantCORS:    {AreaAccess, "Cross-origin calls of tenants"},
+	snapshot.FeatureCORS:          {AreaAccess, "CORS"},
+	snapshot.FeatureTenantCORS:    {AreaAccess, "CORS of tenants"},
 	snapshot.FeatureAPIScope:      {AreaAccess, "API scopes"},
 	snapshot.FeatureLimits:        {AreaAccess, "Rate limits"},
-	snapshot.FeatureIPRules:       {AreaAccess, "Address rules"},
-	snapshot.FeatureRule:          {AreaAccess, "Rules of routes"},
+	snapshot.FeatureIPRules:       {AreaAccess, "IP rules"},
+	snapshot.FeatureRule:          {AreaAccess, "Route rules"},
 	snapshot.FeatureRuleDefault:   {AreaAccess, "Routes without a rule"},
 
 	snapshot.FeatureKeyType:  {AreaKeys, "Key types"},
 	snapshot.FeatureKey:      {AreaKeys, "API keys"},
 	snapshot.FeatureKeyGrace: {AreaKeys, "Old secrets of rotated keys"},
-	snapshot.FeatureKeyIPs:   {AreaKeys, "Address ranges of keys"},
+	snapshot.FeatureKeyIPs:   {AreaKeys, "IP ranges of keys"},
 
 	snapshot.FeatureHostedLogin:   {AreaLogin, "App clients"},
 	snapshot.FeatureProvider:      {AreaLogin, "Identity providers"},
 	snapshot.FeatureGroupMapping:  {AreaLogin, "Group mappings"},
-	snapshot.FeatureRedirects:     {AreaLogin, "Redirect addresses"},
-	snapshot.FeatureBranding:      {AreaLogin, "Look of the sign-in page"},
+	snapshot.FeatureRedirects:     {AreaLogin, "Redirect URIs"},
+	snapshot.FeatureBranding:      {AreaLogin, "Sign-in page branding"},
 	snapshot.FeatureLoginSessions: {AreaLogin, "Login sessions"},
 	snapshot.FeatureManagedGitHub: {AreaLogin, "Shared GitHub login"},
 
 	snapshot.FeatureTenant:    {AreaPeople, "Tenants"},
 	snapshot.FeatureUsers:     {AreaPeople, "Users"},
 	snapshot.FeatureUserGroup: {AreaPeople, "Groups"},
-	snapshot.FeatureEntryRule: {AreaPeople, "Rules of who may join"},
+	snapshot.FeatureEntryRule: {AreaPeople, "Sign-up policies"},
 	snapshot.FeatureConsents:  {AreaPeople, "Consents"},
 
 	snapshot.FeatureObjectOwnership: {AreaRecords, "Object ownership"},
 	snapshot.FeatureUsage:           {AreaRecords, "Usage analytics"},
 	snapshot.FeatureBilling:         {AreaRecords, "Billing credits"},
-	snapshot.FeatureAudit:           {AreaRecords, "Audit history"},
+	snapshot.FeatureAudit:           {AreaRecords, "Audit log"},
 	snapshot.FeatureWebhook:         {AreaRecords, "Webhooks"},
 	snapshot.FeatureUnclaimed:       {AreaRecords, "Caps of unclaimed projects"},
 	snapshot.FeatureSecrets:         {AreaRecords, "Secrets"},

@@ -34,12 +34,11 @@ type KeysOption string
 // The values of the keys option.
 const (
 	KeysHashes KeysOption = "hashes" // metadata and SHA-256, so that consumers' keys keep working
-	KeysMint   KeysOption = "mint"   // the same, and a new key beside each active one, in plaintext
+	KeysMint   KeysOption = "mint"   // the same, with a new key in plaintext for each active one
 	KeysNone   KeysOption = "none"   // left out
 )
 
-// DefaultKeys returns the keys option of an export that states none: without consumers, no keys
-// are exported.
+// DefaultKeys returns the keys option of an export that doesn't set it: without consumers, no keys are exported.
 func DefaultKeys(consumers bool) KeysOption {
 	if consumers {
 		return KeysHashes
@@ -49,15 +48,15 @@ func DefaultKeys(consumers bool) KeysOption {
 
 // ErrKeysWithoutConsumers refuses keys in an export that leaves out the consumers that own them.
 var ErrKeysWithoutConsumers = fault.InvalidField("/keys", "keys_without_consumers",
-	"Keys need the consumers that own them. Use none or leave keys out, or include consumers.")
+	"Keys can't be exported without the consumers that own them. Include consumers, or set keys to none.")
 
 // Options are the customer's choices.
 type Options struct {
 	Format    Format
-	Keys      KeysOption // "" is that of DefaultKeys
+	Keys      KeysOption // "" means DefaultKeys
 	Consumers bool       // false leaves out everything about consumers: their keys, names, users and groups
-	Secrets   bool       // the secrets that others gave to the team; see Input.Secret
-	Recipient string     // public key of age (age1…) that secrets are encrypted to; "": they are in plaintext
+	Secrets   bool       // the secrets that other systems gave to the team; see Input.Secret
+	Recipient string     // public key of age (age1…) that secrets are encrypted to; "" leaves them in plaintext
 }
 
 // Input is the state of a project and how to export it.
@@ -67,27 +66,25 @@ type Input struct {
 	// their ids. It is called several times and must give the same rows each
 	// time, so its caller reads at one consistent revision.
 	Keys func(ctx context.Context) iter.Seq2[snapshot.Key, error]
-	// KeysOf is Keys for one tenant, without reading those of others. nil: Keys is read once
-	// for each tenant.
+	// KeysOf is Keys for one tenant, without reading those of others. If it is nil, Keys is read once for each tenant.
 	KeysOf   func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error]
 	KeyCount int64 // of Keys; for progress only
-	// Sample counts at most so many keys for a preview. nil: it reads Keys.
+	// Sample returns at most a limited number of keys for a preview. If it is nil, the preview reads Keys.
 	Sample func(ctx context.Context, most int) (Sample, error)
-	// Users streams the users of a tenant in ascending order of their ids, as Keys does. nil:
-	// there are none.
+	// Users streams the users of a tenant in ascending order of their ids, as Keys does. If it is nil, there are none.
 	Users func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
-	// Relations streams who owns which object, in ascending order of tenant id, object, relation
-	// and user, as Keys does. nil: no object has an owner.
+	// Relations streams the owners of objects, in ascending order of tenant ID, object, relation and user, as Keys
+	// does. If it is nil, no object has an owner.
 	Relations func(ctx context.Context) iter.Seq2[snapshot.Relation, error]
-	// Secret returns the secret of an item of the ledger; see Build.SecretItems. It is called
-	// if the options ask for secrets.
+	// Secret returns the secret of an item of the ledger; see Build.SecretItems. It is called if the options include
+	// secrets.
 	Secret  func(item string) (string, error)
 	Options Options
 	Target  Target
 	// AddressOf is the hosted URL of an environment, without a trailing slash.
 	AddressOf func(version, environment string) string
 	Generator string                               // name and version of the writing program
-	Sign      func(sums []byte) ([]byte, error)    // Ed25519, of SHA256SUMS; nil: the export is not signed
+	Sign      func(sums []byte) ([]byte, error)    // Ed25519, of SHA256SUMS; nil if the export isn't signed
 	Progress  func(part string, done, total int64) // keys done within a part; may be nil
 }
 
@@ -106,9 +103,9 @@ type Part struct {
 	Doc   string // its section of SCHEMA.md, Markdown without the heading
 	Write func(ctx context.Context, w io.Writer) error
 
-	Random bool // the file differs between two exports of one state
+	Random bool // the file differs between two exports of the same state
 
-	describedBy string // the file that has the section for this one too; "": it has its own
+	describedBy string // the file whose section is for this one too; "" if it has its own
 }
 
 // Build is an ongoing export.
@@ -127,24 +124,23 @@ type Build struct {
 	total     int64
 	progress  func(part string, done, total int64)
 	seed      []byte                                            // of minted keys; nil if none are minted
-	minted    func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key beside k; nil hash: none
+	minted    func(k *snapshot.Key) (hash *[32]byte, err error) // of the new key for k; nil if there is none
 	sign      func(sums []byte) ([]byte, error)
 	counts    keyCounts
 	read      map[string]int64 // keys of each tenant that was read, by its id
-	ordered   map[string]bool  // files whose rows were checked by a pass that came to its end
+	ordered   map[string]bool  // files whose rows a complete pass has checked
 	summary   Summary
 	digest    Digest
-	closers   []func()                      // end what parts that are written in pieces hold
+	closers   []func()                      // close what parts that are written in pieces keep open
 	mappers   func() map[string]map[int]int // see realm.Source.GroupMappers
 }
 
-// Write streams the archive of in to w. Two calls on one state write the same
-// bytes, except with KeysMint, whose new keys are random. Its memory does not grow
-// with the number of keys, except by 16 bytes per distinct owner if a target lists
-// the owners.
+// Write streams the archive of in to w. Two calls for the same state write the same bytes, except with KeysMint, whose
+// new keys are random. Its memory doesn't grow with the number of keys, except by 16 bytes per distinct owner if a
+// target lists the owners.
 //
-// Errors are of kind Invalid for an impossible option or a project that breaks the product's
-// naming rules. Other errors wrap those of Keys, w and ctx.
+// Errors are of kind Invalid for an impossible option or a project that breaks the product's naming rules. Other errors
+// wrap those of Keys, w and ctx.
 func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 	b, err := newBuild(in)
 	if err != nil {
@@ -213,7 +209,7 @@ func checkInput(in Input) error {
 	switch in.Options.Keys {
 	case KeysHashes, KeysMint, KeysNone:
 	default:
-		return fault.InvalidField("/keys", "unknown_keys_option", "keys is one of hashes, mint and none.")
+		return fault.InvalidField("/keys", "unknown_keys_option", "keys must be hashes, mint or none.")
 	}
 	if in.Options.Keys != KeysNone && !in.Options.Consumers {
 		return ErrKeysWithoutConsumers
@@ -221,14 +217,14 @@ func checkInput(in Input) error {
 	if in.Options.Recipient != "" {
 		if !in.Options.Secrets {
 			return fault.InvalidField("/recipient", "recipient_without_secrets",
-				"A recipient is for secrets: include them, or leave the recipient out.")
+				"A recipient is only for secrets. Include secrets, or leave the recipient out.")
 		}
 		if _, err := ParseRecipient(in.Options.Recipient); err != nil {
 			return err
 		}
 	}
 	if in.Options.Format != in.Target.Format {
-		return fault.InvalidField("/format", "unknown_format", "format is one of data and gateway.")
+		return fault.InvalidField("/format", "unknown_format", "format must be data or gateway.")
 	}
 	return checkProject(in.Project)
 }
@@ -298,8 +294,8 @@ func (b *Build) mints() bool { return b.Options.Keys == KeysMint }
 // HasKeys reports whether this export has key rows.
 func (b *Build) HasKeys() bool { return b.Options.Keys != KeysNone }
 
-// ExportedAt returns the time of the exported state, not of the export, so that two
-// exports of one state are equal.
+// ExportedAt returns the time of the exported state, not of the export, so that two exports of the same state are
+// equal.
 func (b *Build) ExportedAt() string { return stamp(b.Project.RevisedAt) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

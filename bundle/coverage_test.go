@@ -357,7 +357,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 			case !ok:
 				t.Errorf("%s belongs to no feature", name)
 			case !slices.Contains(snapshot.Features(), want.feature):
-				t.Errorf("%s belongs to %s, which is no feature", name, want.feature)
+				t.Errorf("%s belongs to %s, which is not a feature", name, want.feature)
 			case !strings.Contains(text, want.text):
 				t.Errorf("%s: %q is nowhere in the export", name, want.text)
 			}

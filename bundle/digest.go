@@ -9,14 +9,14 @@ import (
 	"postern/core/snapshot"
 )
 
-// A line of a digest names at most digestNames items, and all lines together at most
-// digestBytes of names, so that a digest is small however large the ledger is.
+// A line of a digest names at most digestNames items, and all lines together have at most digestBytes of names, so a
+// digest is small however large the ledger is.
 const (
 	digestNames = 1000
 	digestBytes = 2 << 20
 )
 
-// Line sums up the items of a ledger that have one code.
+// Line summarizes the items of a ledger that have the same code.
 type Line struct {
 	Code   string           `json:"code"`
 	Kind   snapshot.Feature `json:"kind"`
@@ -28,7 +28,7 @@ type Line struct {
 	People bool             `json:"people,omitempty"` // the names are those of keys or of people
 }
 
-// Digest is a ledger, summed up by codes in the order of their first items.
+// Digest is a ledger, summarized by code in the order of their first items.
 type Digest struct {
 	Summary Summary
 	Lines   []Line
@@ -79,19 +79,19 @@ func (i Item) ofPeople() bool {
 		strings.HasPrefix(i.ID, string(snapshot.FeatureLimits)+":key_")
 }
 
-// PreviewNames is the most items that a line of a preview names.
+// PreviewNames is the maximum number of items that a line of a preview names.
 const PreviewNames = 20
 
-// Sample is the keys of a project for a preview: all that the ledger may say something of their own about, and of the
-// others so many that each line names PreviewNames of them.
+// Sample has the keys of a project for a preview: all about which the ledger may have a special note, and enough of the
+// others so that each line names PreviewNames of them.
 type Sample struct {
 	Keys    map[string][]snapshot.Key // by tenant, in ascending order of their ids
-	Alike   map[string]int64          // by the id of one of Keys: the keys beside it that differ by name alone
+	Alike   map[string]int64          // by the ID of one of Keys: other keys that differ only in name
 	Partial bool                      // there are more keys than were counted
 }
 
 // Preview returns the digest of the ledger that Write would write, without writing anything. Its lines name at most
-// PreviewNames items. It counts at most so many keys and leaves out the others. Errors are those of Write.
+// PreviewNames items. It counts at most the given number of keys and leaves out the others. Errors are those of Write.
 func Preview(ctx context.Context, in Input, keys int) (Digest, error) {
 	var out Digest
 	b, err := newBuild(in)
@@ -130,7 +130,7 @@ func Preview(ctx context.Context, in Input, keys int) (Digest, error) {
 	return out, err
 }
 
-// firstKeys returns at most so many keys, one by one.
+// firstKeys returns at most that many keys, one by one.
 func (in Input) firstKeys(ctx context.Context, most int) (Sample, error) {
 	out := Sample{Keys: map[string][]snapshot.Key{}}
 	read := 0

@@ -6,15 +6,15 @@ import (
 	"postern/core/snapshot"
 )
 
-// Status says how completely an item is carried over.
+// Status says how completely an item is exported.
 type Status string
 
 // The statuses of a ledger item.
 const (
 	Exact       Status = "exact"       // the same call gets the same response
 	Approximate Status = "approximate" // close; the note states the worst case
-	Lossy       Status = "lossy"       // part of it is gone
-	Skipped     Status = "skipped"     // not carried over at all
+	Lossy       Status = "lossy"       // part of it is lost
+	Skipped     Status = "skipped"     // not exported at all
 )
 
 // Fate describes how a feature is exported to a target in one case.
@@ -37,12 +37,11 @@ type Target struct {
 	Title  string // for the support matrix
 	Format Format
 	Table  Table
-	// NewKeys tells the customer what to do with minted keys. It is Markdown, the end
-	// of NOTICE.md.
+	// NewKeys tells the customer what to do with minted keys. It is Markdown, and ends NOTICE.md.
 	NewKeys string
-	// Judge returns the verdict on a subject. nil: the first fate, no place.
+	// Judge returns the verdict on a subject. If it is nil, the first fate applies and there is no target.
 	Judge func(b *Build, s Subject) Verdict
-	// Parts returns the files that the target adds; nil: none.
+	// Parts returns the files that the target adds. If it is nil, there are none.
 	Parts func(b *Build) ([]Part, error)
 }
 
@@ -56,7 +55,7 @@ type Subject struct {
 	Version     *snapshot.Version
 	Environment *snapshot.Environment
 	Form        AddressForm // of a route
-	Host        string      // a host name of the customer's
+	Host        string      // a custom domain
 	Tenant      *snapshot.Tenant
 	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
@@ -85,14 +84,14 @@ func At(file, format string, args ...any) *Pointer {
 	return &Pointer{File: file, Pointer: fmt.Sprintf(format, args...)}
 }
 
-// AddressForm is one of the two ways an environment is addressed.
+// AddressForm is one of the ways to address an environment.
 type AddressForm string
 
-// The forms, as paths: the host form names the project in the host.
+// The forms, with their paths. In the host form, the host names the project.
 const (
 	HostForm AddressForm = "host_form" // /<version>/<environment>
 	PathForm AddressForm = "path_form" // /<project>/<version>/<environment>
-	NameForm AddressForm = "name_form" // / at a host name of the customer's
+	NameForm AddressForm = "name_form" // / at a custom domain
 )
 
 // RoutePath returns the path prefix of an environment in a form.
@@ -104,8 +103,8 @@ func RoutePath(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment
 	return path
 }
 
-// fate returns the fate with that reason, "" for the first. An undeclared one is a bug
-// of the target, and fails the export.
+// fate returns the fate with that reason; "" means the first. An undeclared reason is a bug of the target, and fails
+// the export.
 func (t Target) fate(f snapshot.Feature, reason string) (Fate, error) {
 	fates := t.Table[f]
 	if reason == "" && len(fates) > 0 {
@@ -141,11 +140,11 @@ func (t Target) Check() []string {
 		}
 	}
 	if t.NewKeys == "" {
-		holes = append(holes, fmt.Sprintf("%s: it does not say what to do with new keys", t.Name))
+		holes = append(holes, fmt.Sprintf("%s: it doesn't say what to do with new keys", t.Name))
 	}
 	for f := range t.Table {
 		if !known[f] {
-			holes = append(holes, fmt.Sprintf("%s: %s is no feature", t.Name, f))
+			holes = append(holes, fmt.Sprintf("%s: %s is not a feature", t.Name, f))
 		}
 	}
 	return holes

@@ -2,7 +2,7 @@ package bundle
 
 import "postern/core/snapshot"
 
-// hostSubjects lists the host names of environments.
+// hostSubjects lists the custom domains of environments.
 func (b *Build) hostSubjects() []Subject {
 	var out []Subject
 	for i := range b.Project.Versions {

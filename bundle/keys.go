@@ -116,9 +116,9 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	return doc, err
 }
 
-// Keys iterates over all keys, tenant by tenant and in ascending order of ids, which is
-// their order in every part and in the ledger. part names the work in the progress
-// reports. Keys stops with an error at the first row that does not belong to the project.
+// Keys iterates over all keys, tenant by tenant and in ascending order of ids, which is their order in every part and
+// in the ledger. part is the name of the work in progress reports. Keys stops with an error at the first row that does
+// not belong to the project.
 func (b *Build) Keys(ctx context.Context, part string) iter.Seq2[*snapshot.Key, error] {
 	return func(yield func(*snapshot.Key, error) bool) {
 		for _, tenant := range b.Project.Tenants {
@@ -176,8 +176,8 @@ func (o *order) next(id string) error {
 	return nil
 }
 
-// orderOf returns what checks the rows of a file, and nil if a pass has checked them to the
-// end: each pass brings the same rows.
+// orderOf returns a check of the rows of a file, or nil if a complete pass has already checked them: each pass has the
+// same rows.
 func (b *Build) orderOf(file string) *order {
 	if b.ordered[file] {
 		return nil
@@ -185,8 +185,7 @@ func (b *Build) orderOf(file string) *order {
 	return &order{}
 }
 
-// keysBefore returns the number of keys that come before those of a tenant, where each
-// tenant's are read by themselves.
+// keysBefore returns the number of keys that come before those of a tenant, if each tenant's keys are read separately.
 func (b *Build) keysBefore(tenant snapshot.Tenant) (n int64) {
 	if b.read == nil {
 		return 0

@@ -118,8 +118,7 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 	})
 }
 
-// ReasonLeftOut is the reason of the fate, on every target, of keys and users that the
-// options leave out.
+// ReasonLeftOut is the reason, on every target, of the fate of keys and users that the options leave out.
 const ReasonLeftOut = "left_out"
 
 // leftOut reports whether the options leave a subject out.

@@ -8,8 +8,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// noLimit replaces the window in the item of a key that is exempt from the limits of
-// its type.
+// noLimit replaces the window in the item of a key that is exempt from its type's limits.
 const noLimit = "none"
 
 // dimension is something that calls are counted by.

@@ -13,11 +13,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// refusedFile lists the users and sessions whose tokens open nothing.
+// refusedFile lists the users and sessions whose tokens are refused.
 const refusedFile = "auth/refused.json"
 
-// issuersDoc has the app clients of a tenant as issuers of tokens: all that a gateway needs
-// to verify the tokens that they have issued.
+// issuersDoc has the app clients of a tenant as token issuers: what a gateway needs to verify the tokens that they have
+// issued.
 type issuersDoc struct {
 	Issuers []issuerDoc `json:"issuers"`
 }
@@ -44,7 +44,7 @@ type refusedDoc struct {
 	Left     []leftUser    `json:"groups_left,omitempty"`
 }
 
-// leftUser is a user whose tokens up to a second name a group that they have left.
+// leftUser is a user whose tokens, if issued up to a given second, name a group that they have left.
 type leftUser struct {
 	User string `json:"id"`
 	At   int64  `json:"at"` // in seconds since 1970
@@ -120,7 +120,7 @@ func refusedDocOf(p *snapshot.Project) refusedDoc {
 	return doc
 }
 
-// readLogin sets what the files about hosted login say of a project.
+// readLogin adds the contents of the files about hosted login to a project.
 func (v *verifier) readLogin(p *snapshot.Project) error {
 	if _, have := v.files[refusedFile]; !have {
 		return nil

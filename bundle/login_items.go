@@ -26,8 +26,8 @@ func (b *Build) clientSubjects() []Subject {
 	return out
 }
 
-// providerSubjects lists the providers of all app clients. A name is
-// <tenant>/<client>/<type>, with the issuer behind it where the type does not imply it.
+// providerSubjects lists the providers of all app clients. A name is <tenant>/<client>/<type>, followed by the issuer
+// if the type doesn't imply it.
 func (b *Build) providerSubjects() []Subject {
 	var out []Subject
 	at := map[string]int{} // by tenant: the place of the next one in its file
@@ -50,7 +50,7 @@ func (b *Build) providerSubjects() []Subject {
 	return out
 }
 
-// mappingSubjects lists the rules by which claims of a provider put users into groups.
+// mappingSubjects lists the rules by which a provider's claims put users into groups.
 func (b *Build) mappingSubjects() []Subject {
 	var out []Subject
 	for _, of := range b.providerSubjects() {
@@ -71,8 +71,8 @@ func (b *Build) mappingSubjects() []Subject {
 	return out
 }
 
-// settingSubjects lists what app clients have besides themselves: the addresses that
-// browsers return to, and the look of the sign-in page.
+// settingSubjects lists the settings of app clients that have their own items: redirect URIs, and the branding of the
+// sign-in page.
 func (b *Build) settingSubjects() []Subject {
 	var redirects, branding []Subject
 	for _, of := range b.clientSubjects() {

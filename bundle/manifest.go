@@ -17,8 +17,8 @@ const (
 	manifestFormat = "postern-bundle/" // and the edition
 )
 
-// Edition numbers the format of the zip. It is in the manifest, so that a program refuses
-// a format that it does not know before it reads the rest.
+// Edition numbers the format of the zip. It is in the manifest, so that a program can refuse an unknown format before
+// it reads the rest.
 const Edition = 1
 
 // Manifest is MANIFEST.json, which describes the zip.
@@ -107,15 +107,15 @@ const guideFile = "SCHEMA.md"
 
 const guideHead = `# What is in this zip
 
-Everything of the project @PROJECT@ as of revision @REVISION@, written by @GENERATOR@.
-Nothing here needs Postern: the files are JSON, CSV, Markdown and, where there is a gateway, what it runs on.
-This page describes the files of this very zip and no others.
+This zip has the whole project @PROJECT@ at revision @REVISION@, written by @GENERATOR@.
+You don't need Postern to use it: the files are JSON, CSV, Markdown and, if there is a gateway, the files it runs with.
+This page describes exactly the files in this zip.
 
-Two exports of one state are the same file, byte for byte: names are sorted, times are those of the state
-(@EXPORTED_AT@), ids never change.@MINT@
+Two exports of the same state are identical, byte for byte: names are sorted, times are those of the state
+(@EXPORTED_AT@), and IDs never change.@MINT@
 `
 
-const guideMint = ` The new keys in this one are random, so it has no twin.`
+const guideMint = ` The new keys in this zip are random, so no other export is identical.`
 
 // schemaPart returns SCHEMA.md, which describes exactly the given files and itself.
 func schemaPart(b *Build, parts []Part) Part {

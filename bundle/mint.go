@@ -13,14 +13,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// Mintable reports whether an export with KeysMint has a new key beside k. A key that
-// opens nothing needs none.
+// Mintable reports whether an export with KeysMint has a new key for k. A key that isn't accepted doesn't need one.
 func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive && !k.OwnerFrozen }
 
-// Minted returns the new key beside k, or "" if this export mints none. It derives the
-// key from a random seed that exists only during this export, so that every part gets
-// the same key without keeping a million of them. It fails if the prefix or the
-// environment of k breaks the product's naming rules.
+// Minted returns the new key for k, or "" if this export doesn't mint one. It derives the key from a random seed that
+// exists only during this export, so every part gets the same key without keeping a million of them. It fails if the
+// prefix or the environment of k breaks the product's naming rules.
 func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	if b.seed == nil || !Mintable(k) {
 		return "", nil
@@ -31,12 +29,12 @@ func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	}
 	plaintext, err = deriveKey(b.seed, prefix, k.Environment, k.ID)
 	if err != nil {
-		return "", fmt.Errorf("bundle: new key beside %s: %w", k.ID, err)
+		return "", fmt.Errorf("bundle: new key for %s: %w", k.ID, err)
 	}
 	return plaintext, nil
 }
 
-// MintedHash returns the SHA-256 of the new key beside k, nil if the export has none.
+// MintedHash returns the SHA-256 of the new key for k, or nil if the export doesn't have one.
 func (b *Build) MintedHash(k *snapshot.Key) (*[32]byte, error) { return b.minted(k) }
 
 func (b *Build) hashOfMinted(k *snapshot.Key) (*[32]byte, error) {
@@ -48,9 +46,8 @@ func (b *Build) hashOfMinted(k *snapshot.Key) (*[32]byte, error) {
 	return &hash, nil
 }
 
-// UnknownKey returns a well-formed key that does not exist, for smoke tests that expect
-// a refusal. It is the same in every export of the project. environment is one of the
-// project's, or "" for a key of every environment.
+// UnknownKey returns a well-formed key that does not exist, for smoke tests that expect a refusal. It is the same in
+// every export of the project. environment is one of the project's, or "" for a key that is valid for all environments.
 func (b *Build) UnknownKey(environment string) string {
 	key, err := deriveKey([]byte("postern: a key nobody holds"), policy.DefaultKeyPrefix, environment, b.Project.ID)
 	if err != nil {
@@ -64,8 +61,8 @@ func deriveKey(seed []byte, prefix, environment, label string) (string, error) {
 	return policy.NewKeyFrom(&keystream{seed: seed, label: label}, prefix, environment)
 }
 
-// keystream is an endless reader of bytes that cannot be predicted without the seed:
-// HMAC-SHA256 of a counter and the label (NIST SP 800-108, section 4.1).
+// keystream is an endless reader of bytes that can't be predicted without the seed: HMAC-SHA256 of a counter and the
+// label (NIST SP 800-108, section 4.1).
 type keystream struct {
 	seed    []byte
 	label   string
@@ -132,8 +129,8 @@ func ending(k *snapshot.Key) string {
 // cell returns value as a quoted CSV cell that no spreadsheet runs as a formula.
 func cell(value string) string { return `"` + strings.ReplaceAll(disarm(value), `"`, `""`) + `"` }
 
-// disarm puts an apostrophe before a value that a spreadsheet would run as a formula.
-// The first character after blanks decides (OWASP, CSV Injection).
+// disarm puts an apostrophe before a value that a spreadsheet would run as a formula. The first character after spaces
+// decides (OWASP, CSV Injection).
 func disarm(value string) string {
 	if rest := strings.TrimLeft(value, " \t\r\n\u00a0"); rest != "" && strings.ContainsAny(rest[:1], "=+-@") ||
 		strings.HasPrefix(rest, "＝") || strings.HasPrefix(value, "\t") || strings.HasPrefix(value, "\r") {
@@ -146,13 +143,12 @@ const noticeName = "NOTICE.md"
 
 const noticeHead = `# New API keys
 
-This export comes with new API keys. Each active key got one, under the same key id, owner, scopes, environment and end.
-They stand in minted.csv, and their SHA-256 sums in keys.jsonl.
+This export has new API keys: one for each active key, with the same key ID, owner, scopes, environment and expiry.
+They are in minted.csv, and their SHA-256 sums in keys.jsonl.
 
-A new key ends when the old one does: see expires_at in minted.csv. One whose end has passed since is answered 401, the
-new one as the old one.
+A new key expires when the old one does: see expires_at in minted.csv. After that, both get 401.
 
-The new keys do not work on the hosted proxy.
+The new keys don't work on the hosted gateway.
 
 `
 

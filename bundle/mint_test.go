@@ -48,7 +48,7 @@ func TestMintedKeysHaveTheirHashInTheRows(t *testing.T) {
 		ends["key_07"] != "2200-01-01T00:00:00.123Z" {
 		t.Errorf("the new keys end at %v", ends)
 	}
-	if !strings.Contains(files[notice], "ends when the old one does: see expires_at") {
+	if !strings.Contains(files[notice], "expires when the old one does: see expires_at") {
 		t.Errorf("the notice does not say when new keys end:\n%s", files[notice])
 	}
 	active := 0
@@ -95,7 +95,7 @@ func TestMintedKeysHaveTheirHashInTheRows(t *testing.T) {
 func TestNoticeOfADataExportNamesNoGatewayFile(t *testing.T) {
 	data, _ := write(t, mintInput())
 	_, files := unzip(t, data)
-	for _, wrong := range []string{"gateway/", ".yaml", "gateway in this zip lets", "gateway knows their"} {
+	for _, wrong := range []string{"gateway/", ".yaml", "gateway in this zip already", "gateway has only their"} {
 		if strings.Contains(files[notice], wrong) {
 			t.Errorf("the notice says %q:\n%s", wrong, files[notice])
 		}
@@ -126,23 +126,23 @@ func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
 	key := lines[1][strings.LastIndex(lines[1], `,"`)+2 : strings.LastIndex(lines[1], `"`)]
 	sum := fmt.Sprintf(`,"minted_sha256":"%x"`, policy.HashKey(key))
 	for name, c := range map[string]change{
-		"another key":    {minted, "another SHA-256", minted, key, key[:len(key)-1]},
-		"key of another": {minted, `"key_99" stands where key_01 is due`, minted, `"key_01"`, `"key_99"`},
-		"key gone":       {minted, "stands where key_01 is due", minted, lines[1], ""},
+		"another key":    {minted, "a different SHA-256", minted, key, key[:len(key)-1]},
+		"key of another": {minted, `"key_99" instead of key_01`, minted, `"key_01"`, `"key_99"`},
+		"key gone":       {minted, "instead of key_01", minted, lines[1], ""},
 		"last key gone":  {minted, "it has no key for", minted, lines[len(lines)-2], ""},
-		"key too many":   {minted, "something follows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
-		"another owner":  {minted, "another owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
-		"another end":    {minted, "another end", minted, `"2200-`, `"2201-`},
+		"key too many":   {minted, "more keys than the rows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
+		"another owner":  {minted, "a different owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
+		"another end":    {minted, "a different expiry", minted, `"2200-`, `"2201-`},
 		"no head":        {minted, "does not begin with", minted, lines[0], ""},
-		"no shape":       {minted, "shape", minted, lines[1], "\"key_01\"\r\n"},
+		"no shape":       {minted, "expected format", minted, lines[1], "\"key_01\"\r\n"},
 		"endless cell": {
 			minted, "a row is larger than 1 MB",
 			minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`,
 		},
 		"row without its": {rows, "line 1 has no SHA-256 of a new key", rows, sum, ""},
-		"row of a frozen": {rows, "that it should not have", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ","},
+		"row of a frozen": {rows, "of a new key, but should not", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ","},
 		"row of no new keys": {
-			"tenants/acme/keys/keys.jsonl", "that it should not have",
+			"tenants/acme/keys/keys.jsonl", "of a new key, but should not",
 			"MANIFEST.json", `"keys": "mint"`, `"keys": "hashes"`,
 		},
 	} {

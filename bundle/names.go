@@ -61,7 +61,7 @@ func checkProject(p *snapshot.Project) error {
 			}
 			if err := checkTarget(e.Target); err != nil {
 				return fault.New(fault.Invalid, "project_not_exportable",
-					"The target of environment %s is no URL that can be called.", e.Name).Because(err)
+					"The target of environment %s is not a URL that can be called.", e.Name).Because(err)
 			}
 			for _, h := range e.Headers {
 				if !policy.CanSetForUpstream(h.Name) {
@@ -100,7 +100,7 @@ func checkKey(p *snapshot.Project, k *snapshot.Key) error {
 	return fmt.Errorf("bundle: key %s names tenant %s, which project %s does not have", k.ID, k.TenantID, p.ID)
 }
 
-// maxName bounds an entry name, in bytes. Ours are far shorter.
+// maxName limits an entry name, in bytes. Ours are far shorter.
 const maxName = 200
 
 // checkName checks the name of an entry that is written or read: a relative slash path
@@ -125,8 +125,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// tenantFolder returns the folder of a tenant's files, with a slash at its end. A name that Windows keeps for
-// a device gets an underscore, which no tenant's name has, so two tenants never share a folder.
+// tenantFolder returns the folder of a tenant's files, with a slash at the end. A name that Windows reserves for a
+// device gets an underscore, which tenants' names can't have, so two tenants never share a folder.
 func tenantFolder(tenant string) string {
 	if reservedName(tenant) {
 		tenant += "_"

@@ -11,8 +11,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// openAPI returns one document per version: the imported one, or a generated one where there is none.
-// With only one version it is openapi.json.
+// openAPI returns one document per version: the imported one, or a generated one if there is none. With only one
+// version it is openapi.json.
 func (b *Build) openAPI() []Part {
 	var parts []Part
 	for i := range b.Project.Versions {
@@ -32,8 +32,8 @@ func (b *Build) openAPI() []Part {
 	return parts
 }
 
-// openAPIFile names the document after the version, or after its id if the version's
-// name differs from another only in case or is not allowed as a file name.
+// openAPIFile names the document after the version, or after its ID if the version's name differs from another only in
+// case or isn't allowed as a file name.
 func (b *Build) openAPIFile(v *snapshot.Version) string {
 	if len(b.Project.Versions) == 1 {
 		return "openapi.json"
@@ -59,7 +59,7 @@ func (b *Build) openAPIFor(v *snapshot.Version) map[string]any {
 	return publish.Generated(b.Project, v, servers...)
 }
 
-// descriptionSubjects lists what the hosted gateway does with the document of a version.
+// descriptionSubjects lists what the hosted gateway does with a version's document.
 func descriptionSubjects(v *snapshot.Version, here string) (out []Subject) {
 	if v.Validation != snapshot.ValidationOff {
 		out = append(out, Subject{
@@ -100,7 +100,7 @@ func (v *verifier) readDocuments(p *snapshot.Project, config projectDoc) error {
 			return err
 		}
 		if !json.Valid(text) {
-			return problem(name, "is no JSON")
+			return problem(name, "is not JSON")
 		}
 		p.Versions[i].OpenAPI = text
 	}

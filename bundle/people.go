@@ -12,7 +12,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// entryDoc has how many users a tenant has, and who else may join.
+// entryDoc has the number of users of a tenant, and its sign-up policy.
 type entryDoc struct {
 	Users        int64         `json:"users"`
 	InviteOnly   bool          `json:"invite_only"`
@@ -86,17 +86,17 @@ func UsersFile(tenant string) string { return tenantFolder(tenant) + "users/user
 // GroupsFile returns the name of the file of a tenant's groups.
 func GroupsFile(tenant string) string { return tenantFolder(tenant) + "users/groups.json" }
 
-// EntryFile returns the name of the file that says who may join a tenant.
+// EntryFile returns the name of the file with a tenant's sign-up policy.
 func EntryFile(tenant string) string { return tenantFolder(tenant) + "users/entry.json" }
 
-// HasPeople reports whether this export has files about the people of a tenant.
+// HasPeople reports whether this export has files about the users and groups of a tenant.
 func (b *Build) HasPeople(t snapshot.Tenant) bool {
 	d := t.Directory
 	return b.Options.Consumers && d != nil &&
 		(d.Users > 0 || d.InviteOnly || len(d.Approvals) > 0 || len(d.Groups) > 0)
 }
 
-// people returns the files about the people of all tenants.
+// people returns the files about the users and groups of all tenants.
 func (b *Build) people() []Part {
 	var parts []Part
 	required := b.groupsOfRules()
@@ -184,8 +184,8 @@ func userDocOf(u *snapshot.User) userDoc {
 	return doc
 }
 
-// UsersOf iterates over the users of a tenant in ascending order of ids. part names the
-// work in the progress reports. A user is valid until the next iteration.
+// UsersOf iterates over the users of a tenant in ascending order of ids. part is the name of the work in progress
+// reports. A user is valid until the next iteration.
 func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) iter.Seq2[*snapshot.User, error] {
 	return func(yield func(*snapshot.User, error) bool) {
 		var seen int64
@@ -211,7 +211,7 @@ func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) ite
 			}
 		}
 		if seen != t.Directory.Users {
-			yield(nil, fmt.Errorf("bundle: %d users of %s came, but there are %d", seen, t.Name, t.Directory.Users))
+			yield(nil, fmt.Errorf("bundle: read %d users of %s, but there are %d", seen, t.Name, t.Directory.Users))
 			return
 		}
 		b.ordered[UsersFile(t.Name)] = true

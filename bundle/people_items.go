@@ -6,9 +6,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// peopleSubjects lists what tenants have of people: one item for all users of a tenant and
-// one for their consents, and one for each group and each rule of who may join. Where the
-// options leave people out, only the first is there, which tells so.
+// peopleSubjects lists the items about users and groups: one for all users of a tenant, one for their consents, and one
+// for each group and each rule of the sign-up policy. If the options leave users out, only the first item exists, and
+// says so.
 func (b *Build) peopleSubjects() []Subject {
 	var users, groups, rules, consents []Subject
 	for i := range b.Project.Tenants {
@@ -41,7 +41,7 @@ func (b *Build) peopleSubjects() []Subject {
 	return append(append(append(users, groups...), rules...), consents...)
 }
 
-// entrySubjects lists the rules of who may join a tenant.
+// entrySubjects lists the rules of a tenant's sign-up policy.
 func entrySubjects(t *snapshot.Tenant) []Subject {
 	var out []Subject
 	if t.Directory.InviteOnly {
@@ -56,8 +56,7 @@ func entrySubjects(t *snapshot.Tenant) []Subject {
 	return out
 }
 
-// teamSubjects lists what the project has of its team: webhooks, and the caps of a
-// workspace that nobody has claimed.
+// teamSubjects lists the items about the project's team: webhooks, and the caps of an unclaimed workspace.
 func (b *Build) teamSubjects() []Subject {
 	var out []Subject
 	for n, w := range b.Project.Webhooks {

@@ -10,7 +10,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// readPeople sets what the files about the people of tenants say.
+// readPeople adds the contents of the files about users and groups.
 func (v *verifier) readPeople(p *snapshot.Project) error {
 	for i := range p.Tenants {
 		t := &p.Tenants[i]
@@ -28,7 +28,7 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 		if t.Directory, err = entry.directory(groups); err != nil {
 			return problem(EntryFile(t.Name), "%s", err)
 		}
-		// What is generated from a number of users must not be more than there can be.
+		// Limits how many files are generated for the number of users.
 		if bulk := (scim.Bulk{Source: scim.Source{Tenant: *t}}); bulk.Pieces() > len(v.files) {
 			return problem(EntryFile(t.Name), "it has more users than the archive has files for")
 		}
@@ -69,7 +69,7 @@ func (v *verifier) usersOf(_ context.Context, t snapshot.Tenant) iter.Seq2[snaps
 		err := v.lines(name, func(n int, line []byte) error {
 			var row userDoc
 			if err := strict(name, line, &row); err != nil {
-				return problem(name, "line %d does not have its shape: %s", n+1, err)
+				return problem(name, "line %d does not have the expected format: %s", n+1, err)
 			}
 			user, err := row.user()
 			if err != nil {

@@ -48,7 +48,7 @@ func TestPeopleLeave(t *testing.T) {
 }
 
 // Without consumers nothing names a user, a group, or who may join.
-func TestConsumersLeftOutNameNobody(t *testing.T) {
+func TestWrite_withoutConsumersNamesNoUser(t *testing.T) {
 	in := withPeople()
 	in.Options.Consumers = false
 	data, _ := write(t, in)

@@ -88,7 +88,7 @@ type versionDoc struct {
 	Publication snapshot.Publication `json:"openapi_publication,omitempty"`
 }
 
-// openAPIImported says that the document of a version was imported, and not generated.
+// openAPIImported marks a version whose document was imported, not generated.
 const openAPIImported = "imported"
 
 type accessDoc struct {
@@ -239,7 +239,7 @@ func (d *windowsDoc) UnmarshalJSON(text []byte) error {
 	}
 	for name, n := range calls {
 		if _, known := snapshot.ParseWindow(name); !known || n <= 0 {
-			return fmt.Errorf("%q: %d is no limit of a window", name, n)
+			return fmt.Errorf("%q: %d is not a valid limit", name, n)
 		}
 	}
 	*d = calls

@@ -11,30 +11,27 @@ import (
 	"postern/platform/fault"
 )
 
-// Contents is what a verified archive has of a project. It reads the archive for as long as
-// it is used.
+// Contents is the project in a verified archive. It reads the archive for as long as it is used.
 type Contents struct {
 	Report
-	// Project is the state that the documents describe. It has no secrets: those are not in
-	// the archive.
+	// Project is the state that the documents describe. It has no secrets, because the archive doesn't have them.
 	Project *snapshot.Project
 
 	build *Build
 }
 
-// Read verifies an archive as Verify does, and returns what is in it. Keys and Users end
-// with ctx.
+// Read verifies an archive as Verify does, and returns its contents. Keys and Users end with ctx.
 func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Contents, error) {
 	sum, err := sumOf(ctx, r, size)
 	if err != nil {
 		return nil, err
 	}
 	if against.SHA256 != nil && sum != *against.SHA256 {
-		return nil, problem("the archive", "its SHA-256 is %s and not the one expected", hexSum(sum))
+		return nil, problem("the archive", "its SHA-256 is %s, not the expected one", hexSum(sum))
 	}
 	zr, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, fault.New(fault.Invalid, codeNotAnZip, "This file is no complete zip archive.").Because(err)
+		return nil, fault.New(fault.Invalid, codeNotAnZip, "This file is not a complete zip archive.").Because(err)
 	}
 	zr.RegisterDecompressor(zip.Deflate, inflate)
 	v := newVerifier(ctx, nil)

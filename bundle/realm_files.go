@@ -11,8 +11,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// RealmFile is the realm that Keycloak imports. Files of users beside it are named
-// auth/keycloak-users-<number>.json.
+// RealmFile is the realm that Keycloak imports. Further files of users are named auth/keycloak-users-<number>.json.
 const RealmFile = "auth/keycloak-realm.json"
 
 // RealmUsersFile returns the name of a file of the realm's users, counted from 0.
@@ -22,7 +21,7 @@ func RealmUsersFile(n int) string { return fmt.Sprintf("auth/keycloak-users-%d.j
 // send browsers back to.
 func CallbacksFile(tenant string) string { return tenantFolder(tenant) + "auth/callbacks.md" }
 
-// Realm returns what the realm is made of.
+// Realm returns the data that the realm is built from.
 func (b *Build) Realm(ctx context.Context, part string) realm.Source {
 	source := realm.Source{
 		Project: b.Project,
@@ -42,8 +41,7 @@ func (b *Build) Realm(ctx context.Context, part string) realm.Source {
 	return source
 }
 
-// GroupMapper returns the place of what evaluates a provider's group mapping in the realm, and
-// whether Keycloak can.
+// GroupMapper returns the place in the realm of the mapper for a provider's group mapping, and whether there is one.
 func (b *Build) GroupMapper(provider string, mapping int) (int, bool) {
 	place, found := b.mappers()[provider][mapping]
 	return place, found
@@ -82,11 +80,11 @@ func (b *Build) realm() []Part {
 
 const (
 	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak " +
-		"imports at its start (`--import-realm`): copy it to `data/import` as `<realm>-realm.json`. User names are " +
-		"the ids of users, which stay the same. Secrets are `${NAME}`: Keycloak takes them from the environment " +
+		"imports when it starts (`--import-realm`): copy it to `data/import` as `<realm>-realm.json`. User names are " +
+		"the IDs of users, which stay the same. Secrets are `${NAME}`: Keycloak reads them from the environment " +
 		"variable of that name.\n"
 	realmUsersDoc = "More users of the realm: copy it to `data/import` as `<realm>-users-<number>.json`.\n"
-	callbacksDoc  = "The addresses to register with the app at each identity provider before users sign in at the " +
+	callbacksDoc  = "The callback URLs to register with each identity provider's app before users sign in at the " +
 		"exported realm.\n"
 )
 
@@ -101,10 +99,10 @@ func hasProviders(clients []snapshot.AppClient) bool {
 
 const callbacksHead = `# Callback URLs
 
-An identity provider sends browsers back to addresses that are registered with the app there, and to no others. Before
-users of the tenant @TENANT@ sign in at the exported realm, register these. ` +
-	"`KEYCLOAK`" + ` stands for the address of your
-Keycloak, such as https://login.example.com; ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
+An identity provider sends browsers back only to addresses that are registered with its app. Register these before users
+of the tenant @TENANT@ sign in at the exported realm. ` +
+	"`KEYCLOAK`" + ` stands for the address of your Keycloak,
+such as https://login.example.com. ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
 
 | App client | Provider | Callback URL | Set in Keycloak's environment |
 |---|---|---|---|
@@ -127,9 +125,9 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 			}
 		}
 		if guessed != "" {
-			text += "\nThe addresses of these providers in the realm follow a common pattern, because their " +
-				"discovery documents have\nnot been read yet. Test the providers in Postern and export again, " +
-				"or compare the addresses with\n`/.well-known/openid-configuration` of each and correct them in " +
+			text += "\nThe realm's addresses of these providers are guessed from a common pattern, because their " +
+				"discovery documents\nhaven't been read yet. Test the providers in Postern and export again, or " +
+				"compare the addresses with each\nprovider's `/.well-known/openid-configuration` and correct them in " +
 				"`auth/keycloak-realm.json`:\n\n" + guessed
 		}
 		_, err := io.WriteString(w, text)

@@ -89,7 +89,7 @@ func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snap
 			var row keyDoc
 			err := json.Unmarshal(line, &row) // readKeysFile has parsed it strictly
 			if err != nil {
-				return problem(name, "line %d does not have its shape: %s", n+1, err)
+				return problem(name, "line %d does not have the expected format: %s", n+1, err)
 			}
 			key, minted, err := row.key()
 			if err != nil {
@@ -150,7 +150,7 @@ func (r *reading) moment(text *string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339Nano, *text)
 	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%q is no moment", *text)
+		r.err = fmt.Errorf("%q is not a time", *text)
 	}
 	return t
 }
@@ -162,7 +162,7 @@ func (r *reading) hash(text *string) *[32]byte {
 	raw, err := hex.DecodeString(*text)
 	if err != nil || len(raw) != 32 {
 		if r.err == nil {
-			r.err = fmt.Errorf("%q is no SHA-256", *text)
+			r.err = fmt.Errorf("%q is not a SHA-256", *text)
 		}
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// RelationsFile has who owns which object.
+// RelationsFile has the owners of objects.
 const RelationsFile = authzFolder + "relations.jsonl"
 
 // relationDoc is a line of relations.jsonl.
@@ -36,11 +36,11 @@ func (d relationDoc) relation() snapshot.Relation {
 	}
 }
 
-// HasRelations reports whether this export has who owns which object.
+// HasRelations reports whether this export has the owners of objects.
 func (b *Build) HasRelations() bool { return b.Options.Consumers && b.relations != nil }
 
-// OwnershipReason returns the reason of the fate of who owns which object, for targets whose first fate is about an
-// export that has it.
+// OwnershipReason returns the reason of the fate of the owners of objects, for targets whose first fate is about an
+// export that has them.
 func (b *Build) OwnershipReason() string {
 	switch {
 	case b.HasRelations():
@@ -51,7 +51,7 @@ func (b *Build) OwnershipReason() string {
 	return NoOwnership.Reason
 }
 
-// ownershipSubject is the subject of who owns which object.
+// ownershipSubject is the subject of the owners of objects.
 func (b *Build) ownershipSubject() Subject {
 	s := Subject{
 		Feature: snapshot.FeatureObjectOwnership,
@@ -81,8 +81,8 @@ func (b *Build) relationRows() []Part {
 	}}}
 }
 
-// Relations iterates over the relations in ascending order of tenant id, object, relation and user. part names the
-// work in the progress reports. A relation is valid until the next iteration.
+// Relations iterates over the relations in ascending order of tenant id, object, relation and user. part is the name of
+// the work in progress reports. A relation is valid until the next iteration.
 func (b *Build) Relations(ctx context.Context, part string) iter.Seq2[*snapshot.Relation, error] {
 	return func(yield func(*snapshot.Relation, error) bool) {
 		if !b.HasRelations() {
@@ -118,21 +118,21 @@ func (b *Build) Relations(ctx context.Context, part string) iter.Seq2[*snapshot.
 	}
 }
 
-// checkRelation returns what is wrong with a relation that follows another one, "" if nothing is. tenant is the name
-// of its tenant in the project.
+// checkRelation returns what is wrong with a relation that follows another one, or "". tenant is the name of its tenant
+// in the project.
 func checkRelation(last, r *snapshot.Relation, tenant string) string {
 	canonical, err := policy.CanonicalObject(r.Object)
 	switch {
 	case err != nil || canonical != r.Object:
 		return "names an object that is not in its canonical form"
 	case tenant == "" || r.Tenant != tenant:
-		return "is of a tenant that the project does not have"
+		return "is for a tenant that the project does not have"
 	case r.Relation != policy.OwnerRelation:
 		return "is not that of an owner"
 	case r.User == "":
 		return "has no user"
 	case compareRelations(last, r) >= 0:
-		return "comes out of order, or twice"
+		return "is out of order, or there twice"
 	}
 	return ""
 }
@@ -149,7 +149,7 @@ func (v *verifier) readRelations(context.Context) iter.Seq2[snapshot.Relation, e
 		err := v.lines(RelationsFile, func(n int, line []byte) error {
 			var row relationDoc
 			if err := strict(RelationsFile, line, &row); err != nil {
-				return problem(RelationsFile, "line %d does not have its shape: %s", n+1, err)
+				return problem(RelationsFile, "line %d does not have the expected format: %s", n+1, err)
 			}
 			if !yield(row.relation(), nil) {
 				return errEnough
@@ -162,7 +162,7 @@ func (v *verifier) readRelations(context.Context) iter.Seq2[snapshot.Relation, e
 	}
 }
 
-// Relations streams who owns which object, in ascending order of tenant id, object, relation and user. A relation is
+// Relations streams the owners of objects, in ascending order of tenant id, object, relation and user. A relation is
 // valid until the next iteration.
 func (c *Contents) Relations(ctx context.Context) iter.Seq2[*snapshot.Relation, error] {
 	return c.build.Relations(ctx, "import")

@@ -168,7 +168,7 @@ func TestRelationsAreStreamed(t *testing.T) {
 	}
 }
 
-// Without a gateway, the ledger says of each rule what whoever builds one has to do about owners.
+// Without a gateway, the ledger says for each rule what to do about owners.
 func TestOwnerRulesAsData(t *testing.T) {
 	in := withOwners(relation("default", "usr_a01", "order:42"))
 	get := []string{"GET"}

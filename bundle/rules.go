@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// RulesFile has what the routes of each version require.
+// RulesFile has the requirements of each version's routes.
 const RulesFile = "authz/rules.json"
 
 type rulesDoc struct {
@@ -53,7 +53,7 @@ func (b *Build) HasRules() bool {
 	return slices.ContainsFunc(b.Project.Versions, func(v snapshot.Version) bool { return !v.Rules.None() })
 }
 
-// Members returns the owners of keys who are in groups that rules name; none without keys.
+// Members returns the owners of keys who are in groups that rules name; none if there are no keys.
 func (b *Build) Members() []snapshot.Member {
 	if !b.HasKeys() {
 		return nil
@@ -67,7 +67,7 @@ func versionRulesDocOf(v *snapshot.Version) versionRulesDoc {
 	return doc
 }
 
-// readRules reads what the routes of the project's versions require.
+// readRules reads the requirements of the routes of the project's versions.
 func (v *verifier) readRules(p *snapshot.Project) error {
 	if _, have := v.files[RulesFile]; !have {
 		return nil
@@ -98,7 +98,7 @@ func (v *verifier) readRules(p *snapshot.Project) error {
 	return nil
 }
 
-// routeRuleSubjects lists the rules of a version, and what its routes without a rule get.
+// routeRuleSubjects lists the rules of a version, and the default for its routes without a rule.
 func (b *Build) routeRuleSubjects(v *snapshot.Version) []Subject {
 	if v.Rules.None() {
 		return nil

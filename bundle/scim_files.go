@@ -19,7 +19,7 @@ func bulkFile(tenant string, n int) string {
 	return fmt.Sprintf("%sbulk-%04d.json", SCIMFolder(tenant), n+1)
 }
 
-// scim returns the files for SCIM receivers of the people of a tenant. required are the groups of rules.
+// scim returns the files for SCIM receivers with the users and groups of a tenant. required are the groups of rules.
 func (b *Build) scim(t snapshot.Tenant, required map[string]bool) []Part {
 	folder := SCIMFolder(t.Name)
 	t.Directory = byRuleNames(t.Directory, required)

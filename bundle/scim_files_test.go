@@ -105,7 +105,7 @@ func TestVerifyRefusesChangedSCIMFiles(t *testing.T) {
 		name := bundle.SCIMFolder("default") + "bulk-0004.json"
 		e.add(name, "{}\n")
 		e.reseal(t)
-		refusedAs(t, e.pack(t), name, "added afterwards")
+		refusedAs(t, e.pack(t), name, "added later")
 	})
 	t.Run("a number of users that nothing can have", func(t *testing.T) {
 		names, files := unzip(t, data)

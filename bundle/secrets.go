@@ -19,9 +19,8 @@ const (
 	sealedFile  = "secrets.json.age"
 )
 
-// secretsDoc has the secrets that others gave to the team: those that identity providers,
-// token endpoints and upstreams know. Keys, passwords and the secrets of app clients are
-// kept as hashes only, here as in the hosted service.
+// secretsDoc has the secrets that other systems gave to the team: those of identity providers, token endpoints and
+// upstreams. Keys, passwords and the secrets of app clients are kept only as hashes, as in the hosted service.
 type secretsDoc struct {
 	Secrets []secretDoc `json:"secrets"`
 }
@@ -37,13 +36,12 @@ func ParseRecipient(text string) (age.Recipient, error) {
 	recipient, err := age.ParseX25519Recipient(text)
 	if err != nil {
 		return nil, fault.InvalidField("/recipient", "invalid_recipient",
-			"Give the public key of an age key pair: age1 and 58 letters and digits, as age-keygen prints it.")
+			"Use the public key of an age key pair: age1 and 58 letters and digits, as age-keygen prints it.")
 	}
 	return recipient, nil
 }
 
-// SecretItems lists the ledger items of the project whose secret can leave, in the order of
-// the ledger.
+// SecretItems lists the ledger items of the project whose secret can be exported, in the order of the ledger.
 func (b *Build) SecretItems() []Subject {
 	var out []Subject
 	for _, s := range b.fixedSubjects() {
@@ -54,7 +52,7 @@ func (b *Build) SecretItems() []Subject {
 	return out
 }
 
-// hasSecret reports whether others gave the team a secret for the subject.
+// hasSecret reports whether another system gave the team a secret for the subject.
 func (s Subject) hasSecret() bool {
 	switch s.Feature {
 	case snapshot.FeatureUpstreamHeader, snapshot.FeatureUpstreamCert, snapshot.FeatureCallSigning:
@@ -112,7 +110,7 @@ func (b *Build) writeSecrets(w io.Writer) error {
 // HasSecret reports whether this export has the secret of a subject.
 func (b *Build) HasSecret(s Subject) bool { return b.Options.Secrets && s.hasSecret() }
 
-// readSecrets returns what secrets.json says of an item. A sealed file cannot be read.
+// readSecrets returns the secret of an item in secrets.json. A sealed file can't be read.
 func (v *verifier) readSecrets() (func(item string) (string, error), error) {
 	none := func(item string) (string, error) { return "", problem(secretsFile, "it has no secret of %s", item) }
 	if _, have := v.files[sealedFile]; have {
@@ -137,7 +135,7 @@ func (v *verifier) readSecrets() (func(item string) (string, error), error) {
 	}, nil
 }
 
-// checkSealed checks that the sealed file is one of age, and not plaintext under its name.
+// checkSealed checks that the sealed file is one of age, and not plaintext with its name.
 func (v *verifier) checkSealed() error {
 	text, err := v.read(sealedFile)
 	if err != nil {

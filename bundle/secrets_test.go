@@ -44,7 +44,7 @@ func TestSecretsLeaveWhenAskedFor(t *testing.T) {
 		}
 	}
 	if n := strings.Count(files["secrets.json"], `"item"`); n != 5 {
-		t.Errorf("%d secrets, want 5: idp_2 has none, and that of idp_3 is the installation's", n)
+		t.Errorf("%d secrets, want 5: idp_2 doesn't have one, and that of idp_3 is the installation's", n)
 	}
 	for name, text := range files {
 		if name != "secrets.json" && strings.Contains(text, "the secret of") {

@@ -2,18 +2,18 @@ package bundle
 
 import "postern/core/snapshot"
 
-const registerCallback = "Register the callback URL of the OpenID Connect provider that you move to with the same " +
-	"app, so that the provider identifies each user as before."
+const registerCallback = "Register the callback URL of your new OpenID Connect provider with the same app, so that " +
+	"it identifies each user as before."
 
-// ReasonWithSecret is the reason of the fate of a subject whose secret is in the zip.
+// ReasonWithSecret is the reason of the fate of an item whose secret is in the zip.
 const ReasonWithSecret = "with_secret"
 
 func withSecret(remedy string) Fate {
 	return Fate{
 		Reason: ReasonWithSecret,
 		Status: Exact,
-		How:    "the same, and its secret in `secrets.json`",
-		Note:   "All of it is in this zip: its settings where source says, and its secret in secrets.json.",
+		How:    "complete, with its secret in `secrets.json`",
+		Note:   "This zip has all of it: the settings are in the source file, and the secret is in secrets.json.",
 		Remedy: remedy,
 	}
 }
@@ -31,19 +31,18 @@ func ProviderReason(p *snapshot.Provider) string {
 	return PublicProvider.Reason
 }
 
-// Fates that are the same on every target: data besides a project's configuration that
-// no other system can take over.
+// Fates that are the same on every target: data outside a project's configuration that no other system can take over.
 var (
-	// HostedLogin is an app client of people.
+	// HostedLogin is an app client that people sign in to.
 	HostedLogin = Fate{
 		Reason: "issuer_stays",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
-		Note: "The app client is an issuer at the hosted service, which goes on signing people in as long as it " +
-			"is there. This zip has its settings, the SHA-256 of its secret, its issuer and the public keys that " +
-			"verify the tokens it has issued; what signs new ones is not in it.",
-		Remedy: "Register your applications with an OpenID Connect provider of your own, and have the gateway " +
-			"verify that one's tokens, before you move them.",
+		Note: "The app client is a token issuer of the hosted service, which keeps signing users in for as long as " +
+			"it exists. This zip has its settings, the SHA-256 of its secret, its issuer URL and the public keys " +
+			"that verify the tokens it has issued. It doesn't have the private keys that sign new tokens.",
+		Remedy: "Before you move your applications, register them with an OpenID Connect provider of your own and " +
+			"configure the gateway to verify its tokens.",
 	}
 	// MachineLogin is an app client that gets tokens for itself (client credentials).
 	MachineLogin = Fate{
@@ -51,17 +50,17 @@ var (
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
 		Note: "The app client gets tokens for itself from the hosted service. This zip has its settings, the SHA-256 " +
-			"of its secret, its issuer and the public keys that verify the tokens it has issued.",
-		Remedy: "Give the machine an API key with its own owner before you move it, or register it with an OpenID " +
-			"Connect provider of your own and have the gateway verify that one's tokens.",
+			"of its secret, its issuer URL and the public keys that verify the tokens it has issued.",
+		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with an OpenID " +
+			"Connect provider of your own and configure the gateway to verify its tokens.",
 	}
 	// LoginProvider is an identity provider that an app client offers, with a secret.
 	LoginProvider = Fate{
 		Reason: "without_secret",
 		Status: Lossy,
 		How:    "`auth/providers.json`, without the secret",
-		Note: "All settings of the provider stand in providers.json, except the secret of the app registered with " +
-			"it.",
+		Note: "All settings of the provider are in providers.json, except the secret of the app that is registered " +
+			"with it.",
 		Remedy: registerCallback,
 	}
 	// PublicProvider is an identity provider without a secret.
@@ -69,7 +68,7 @@ var (
 		Reason: "document",
 		Status: Exact,
 		How:    "`auth/providers.json`",
-		Note:   "All settings of the provider stand in providers.json.",
+		Note:   "All settings of the provider are in providers.json.",
 		Remedy: registerCallback,
 	}
 	// ManagedProvider is the shared GitHub app of the installation.
@@ -77,96 +76,95 @@ var (
 		Reason: "managed",
 		Status: Lossy,
 		How:    "`auth/providers.json`, without an app",
-		Note: "Users sign in with the GitHub app of the Postern installation, which stays there. GitHub's ids of " +
-			"users are the same for every app, so that their identities go on meaning the same users.",
-		Remedy: "Register a GitHub OAuth app of your own with the OpenID Connect provider that you move to.",
+		Note: "Users sign in with the GitHub app of the Postern installation, which can't move. GitHub's user IDs " +
+			"are the same for every app, so users keep their identities.",
+		Remedy: "Register your own GitHub OAuth app with your new OpenID Connect provider.",
 	}
 	// Users are the fates of the users of a tenant.
 	Users = []Fate{
 		{
 			Reason: "document",
 			Status: Exact,
-			How:    "`users/users.jsonl`, one line a user; `users/scim/`",
-			Note: "Every user stands in users.jsonl with their id, identities at providers, profile claims, groups " +
-				"and consents, and as a SCIM resource in scim/users.json, without identities, consents and those " +
-				"profile claims that SCIM has no attribute for. There are no passwords: users sign in with providers.",
-			Remedy: "scim/push.sh creates the users at any SCIM receiver.",
+			How:    "`users/users.jsonl`, one line per user; `users/scim/`",
+			Note: "Every user is in users.jsonl with their ID, identities at providers, profile claims, groups and " +
+				"consents. scim/users.json has them as SCIM resources, without identities, consents and the profile " +
+				"claims that SCIM has no attribute for. There are no passwords: users sign in with providers.",
+			Remedy: "Run scim/push.sh to create the users at any SCIM receiver.",
 		},
 		{
 			Reason: ReasonLeftOut,
 			Status: Skipped,
-			How:    "left out when the options say so",
-			Note: "The users of the tenant, their groups and consents, and the rules of who may join were left out " +
-				"because the export was asked to leave consumers out.",
-			Remedy: "Export again with consumers if users are to move.",
+			How:    "left out if the options say so",
+			Note: "This export leaves out consumers, and so the tenant's users, their groups and consents, and the " +
+				"sign-up policy.",
+			Remedy: "To move the users, export again with consumers.",
 		},
 	}
 	// UserGroup is a group of users.
 	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`; `users/scim/groups.json`",
-		Note: "The group stands in groups.json with the groups that it is in, and its members in users.jsonl. " +
-			"scim/groups.json has both in a SCIM resource, whose only name is the display name, or the name where " +
-			"a rule requires the group.",
-		Remedy: "scim/push.sh creates the group at any SCIM receiver, with its members."}
-	// Webhook is an address that is told of events.
+		Note: "The group is in groups.json with the groups that it is in; users.jsonl has its members. " +
+			"scim/groups.json has both as a SCIM resource. It has one name: the display name, or the name if a rule " +
+			"requires the group.",
+		Remedy: "Run scim/push.sh to create the group and its members at any SCIM receiver."}
+	// Webhook is a URL that is notified of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
-		Note: "Events of the hosted service, such as an export that is ready or a user who signed in, are sent by " +
-			"it; the webhook stays with the team. Its address, description and signing secret are not in this zip.",
-		Remedy: "Have what you move to report what you need from it: Keycloak has event listeners, Kong has log " +
+		Note: "The hosted service sends its own events, such as a finished export or a user's sign-in, so the " +
+			"webhook stays with the team. This zip doesn't have its URL, description or signing secret.",
+		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, Kong has log " +
 			"plugins."}
-	// UnclaimedCaps are those of a project that nobody has claimed.
+	// UnclaimedCaps are those of a project that no one has claimed.
 	UnclaimedCaps = Fate{Reason: "not_kept", Status: Skipped, How: "not carried over",
-		Note: "What the hosted service caps of a project that nobody has claimed, and the day it ends, is not kept " +
-			"elsewhere.",
-		Remedy: "Set limits of your own where you move to."}
+		Note:   "The caps and the end date of an unclaimed project apply only at the hosted service.",
+		Remedy: "Set your own limits on the new gateway."}
 	// Billing covers credits and invoices.
 	Billing = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note: "Billing belongs to the team and not to a project: credits and invoices are not part of an export."}
-	// Sessions, ManagedGitHub and those of ownership belong to logins and rules.
+		Note: "Billing belongs to the team, not to a project: exports don't have credits and invoices."}
+	// Sessions, ManagedGitHub and the two of ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
-		Note:   "Active login sessions end with the hosted service. They are never exported, nor are refresh tokens.",
-		Remedy: "Users sign in again where you move your applications to."}
+		Note:   "Login sessions end with the hosted service. Sessions and refresh tokens are never exported.",
+		Remedy: "Users sign in again at your new provider."}
 	ManagedGitHub = Fate{Reason: "belongs_to_installation", Status: Skipped, How: "not transferable",
-		Note: "The shared managed GitHub login belongs to the Postern installation; this project's zip cannot " +
-			"carry it.",
-		Remedy: "Where sign-in with GitHub is wanted, register a GitHub OAuth app of your own."}
+		Note: "The shared managed GitHub login belongs to the Postern installation, so it can't be exported with " +
+			"this project.",
+		Remedy: "If users sign in with GitHub, register your own GitHub OAuth app."}
 	OwnershipLeftOut = Fate{
 		Reason: ReasonLeftOut,
 		Status: Skipped,
-		How:    "left out when the options say so",
-		Note:   "Who owns which object was left out because the export was asked to leave consumers out.",
-		Remedy: "Export again with consumers if rules with owner are to go on.",
+		How:    "left out if the options say so",
+		Note:   "This export leaves out consumers, and so the owners of objects.",
+		Remedy: "If you need rules that require the owner, export again with consumers.",
 	}
 	NoOwnership = Fate{
 		Reason: "none",
 		Status: Skipped,
 		How:    "nothing recorded",
-		Note:   "Nobody is recorded as the owner of an object. There is nothing to export.",
+		Note:   "No object has a recorded owner, so there is nothing to export.",
 	}
-	// Usage covers the counters and a key's last use.
+	// Usage covers the counters, and when a key was last used.
 	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note: "Usage figures, the last use of each key and the last sign-in of each user among them, stay with the " +
-			"hosted service.",
+		Note: "Usage figures stay with the hosted service, including when each key was last used and each user last " +
+			"signed in.",
 		Remedy: "Measure on the new gateway from the first day, for example with its metrics plugin."}
 	// Audit covers who changed what in the hosted service.
 	Audit = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note:   "The history of who changed what stays with the hosted service.",
-		Remedy: "Read it in the dashboard before you close the account, if you have to keep it."}
+		Note:   "The history of changes stays with the hosted service.",
+		Remedy: "If you have to keep it, read it in the dashboard before you close the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
 		Reason: "only_hashes",
 		Status: Skipped,
 		How:    "left out",
-		Note: "No secret of the service leaves it: keys travel as hashes, and workspace keys, claim codes and " +
-			"passwords not at all.",
+		Note: "The service's own secrets never leave it. Keys are exported as hashes; workspace keys, claim codes " +
+			"and passwords aren't exported at all.",
 	}
-	// SomeSecrets is Secrets where the export was asked for secrets.
+	// SomeSecrets replaces Secrets if the export includes secrets.
 	SomeSecrets = Fate{
 		Reason: "some_included",
 		Status: Lossy,
 		How:    "`secrets.json`",
-		Note: "The secrets that others gave to the team are in secrets.json, encrypted if a recipient was given. " +
-			"Those of the service are not: keys and secrets of app clients travel as hashes, and workspace keys, " +
-			"claim codes, passwords and the keys that sign tokens not at all.",
-		Remedy: "Delete the file when its secrets are where they are needed.",
+		Note: "The secrets that other systems gave to the team are in secrets.json, encrypted if the export has a " +
+			"recipient. The service's own secrets aren't: keys and secrets of app clients are exported as hashes; " +
+			"workspace keys, claim codes, passwords and the private keys that sign tokens aren't exported at all.",
+		Remedy: "Delete the file once its secrets are in place.",
 	}
 )

@@ -11,8 +11,8 @@ import (
 
 const signatureFile = "SHA256SUMS.sig"
 
-// signaturePart signs the sums, and with them every other file. Ed25519 signatures are
-// deterministic, so that two exports of one state are equal.
+// signaturePart signs the sums, and with them every other file. Ed25519 signatures are deterministic, so two exports of
+// the same state are equal.
 func signaturePart(a *archive, sign func([]byte) ([]byte, error)) Part {
 	return Part{Name: signatureFile, Doc: signatureDoc, Write: func(_ context.Context, w io.Writer) error {
 		signature, err := sign([]byte(a.sums()))
@@ -40,7 +40,7 @@ func (v *verifier) signature(by []ed25519.PublicKey) error {
 	line, ended := strings.CutSuffix(string(text), "\n")
 	signature, err := base64.StdEncoding.Strict().DecodeString(line)
 	if err != nil || !ended || len(signature) != ed25519.SignatureSize || strings.ContainsAny(line, "\r\n") {
-		return problem(signatureFile, "it is no Ed25519 signature in base64")
+		return problem(signatureFile, "it is not an Ed25519 signature in base64")
 	}
 	sums, err := v.read(sumsFile)
 	if err != nil {
@@ -52,7 +52,8 @@ func (v *verifier) signature(by []ed25519.PublicKey) error {
 		}
 	}
 	if len(by) > 0 {
-		return problem(signatureFile, "it is not by the key given: another installation made or changed this export")
+		return problem(signatureFile, "it was not made with the given key: another installation made or changed this "+
+			"export")
 	}
 	return nil
 }

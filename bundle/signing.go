@@ -7,8 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// signingDoc is the member call_signing of project-config.json. A project that does not sign
-// its calls has none.
+// signingDoc is the member call_signing of project-config.json. A project that doesn't sign its calls doesn't have one.
 type signingDoc struct {
 	Keys []signingKeyDoc `json:"keys"`
 }
@@ -46,7 +45,7 @@ func (d *signingDoc) keys(in *reading) []snapshot.CallSigningKey {
 	for _, k := range d.Keys {
 		public, err := base64.RawURLEncoding.DecodeString(k.PublicKey)
 		if err != nil && in.err == nil {
-			in.err = fmt.Errorf("%q is no public key", k.PublicKey)
+			in.err = fmt.Errorf("%q is not a public key", k.PublicKey)
 		}
 		out = append(out, snapshot.CallSigningKey{
 			ID:             k.ID,

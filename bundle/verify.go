@@ -44,13 +44,13 @@ func problem(entry, format string, args ...any) error {
 	return fault.New(fault.Invalid, codeBadBundle, "%s: %s", entry, printable(fmt.Sprintf(format, args...)))
 }
 
-// beyond returns the fault about an entry that is beyond a limit.
+// beyond returns the fault about an entry that exceeds a limit.
 func beyond(entry string, limit *filelimits.Limit) error {
 	return problem(entry, "%s", limit.Refusal())
 }
 
-// printable replaces the characters that a terminal would act on or hide: the texts of
-// an archive can be an attacker's.
+// printable replaces the characters that a terminal would interpret or hide, because an attacker may have written the
+// texts of an archive.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || jsonfile.Unseen(r) {
@@ -64,7 +64,7 @@ func printable(text string) string {
 type Against struct {
 	Targets  []Target            // the known targets; package targets has the list
 	SHA256   *[32]byte           // of the whole archive; nil: any
-	SignedBy []ed25519.PublicKey // one of which must have signed it; none: the signature is not checked
+	SignedBy []ed25519.PublicKey // one of these keys must have signed it; if empty, the signature isn't checked
 }
 
 // Verify checks an archive offline:
@@ -72,20 +72,18 @@ type Against struct {
 //   - It is safe to unpack, and packed exactly as Write packs it, so that every unzip
 //     program finds the same files. A repacked archive is refused.
 //   - Every file has the checksum in SHA256SUMS, and none is missing or added.
-//   - Every document has its shape.
+//   - Every document has the expected format.
 //   - The ledger has an item for everything in the other files, and its pointers
 //     resolve.
-//   - Each new key has the SHA-256 that is recorded in its row.
+//   - Each new key has the SHA-256 in its row.
 //   - Every other file is what Write generates from the project's documents.
 //
-// It trusts nothing in the archive and bounds what it reads. It uses about 50 bytes of
-// memory per ledger item.
+// It trusts nothing in the archive and bounds what it reads. It uses about 50 bytes of memory per ledger item.
 //
-// An attacker who changes the documents and regenerates everything else creates a valid
-// archive of another project. Only against.SHA256 and against.SignedBy detect that.
+// An attacker who changes the documents and regenerates everything else creates a valid archive of another project.
+// Only against.SHA256 and against.SignedBy detect that.
 //
-// Errors are of kind Invalid, and their public text begins with the name of the
-// entry at fault.
+// Errors are of kind Invalid, and their public text begins with the name of the entry at fault.
 func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Report, error) {
 	contents, err := Read(ctx, r, size, against)
 	if err != nil {
@@ -113,7 +111,7 @@ type verifier struct {
 	files map[string]*zip.File
 
 	sized, counted map[string]bool // documents by name
-	size           int64           // of those that are read whole
+	size           int64           // of the documents that are read whole
 	held           filelimits.Counts
 }
 
@@ -156,11 +154,11 @@ func admitEntry(f *zip.File) error {
 	}
 	switch {
 	case !f.Mode().IsRegular():
-		return problem(f.Name, "it is no regular file")
+		return problem(f.Name, "it is not a regular file")
 	case f.Flags&1 != 0:
 		return problem(f.Name, "it is encrypted")
 	case f.Method != zip.Deflate && f.Method != zip.Store:
-		return problem(f.Name, "it is packed by a method (%d) that is not used here", f.Method)
+		return problem(f.Name, "its compression method (%d) is not one that exports use", f.Method)
 	case f.UncompressedSize64 > uint64(filelimits.ZipEntryUnpacked.Most):
 		return beyond(f.Name, filelimits.ZipEntryUnpacked)
 	case f.UncompressedSize64 > ratioMatters &&
@@ -170,9 +168,8 @@ func admitEntry(f *zip.File) error {
 	return nil
 }
 
-// apart refuses entries that share bytes, with which a small file can unpack to a huge
-// amount (Fifield, A better zip bomb, 2019), and returns the entries in the order of
-// their bytes.
+// apart refuses entries that share bytes, which let a small file unpack to a huge amount (Fifield, A better zip bomb,
+// 2019), and returns the entries in the order of their bytes.
 func apart(list []*zip.File) ([]*zip.File, error) {
 	begins := map[*zip.File]int64{}
 	for _, f := range list {
@@ -222,7 +219,7 @@ func (v *verifier) read(name string) ([]byte, error) {
 	if int64(len(data)) > filelimits.ZipDocument.Most {
 		return nil, beyond(name, filelimits.ZipDocument)
 	}
-	if !v.sized[name] { // some are read more than once, and kept once
+	if !v.sized[name] { // some are read more than once, but kept only once
 		v.sized[name] = true
 		if v.size += int64(len(data)); v.size > filelimits.ZipDocuments.Most {
 			return nil, beyond(name, filelimits.ZipDocuments)
@@ -231,8 +228,8 @@ func (v *verifier) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// count adds what a document holds to the counts of all documents, before it is parsed: an empty object of three bytes
-// can be hundreds in memory.
+// count adds the values in a document to the counts of all documents before it is parsed: an empty object of three
+// bytes can take hundreds in memory.
 func (v *verifier) count(name string, data []byte) error {
 	if v.counted[name] {
 		return nil
@@ -259,7 +256,7 @@ func (v *verifier) sums() error {
 	for line := range strings.Lines(string(text)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if raw, err := hex.DecodeString(sum); !ok || err != nil || len(raw) != sha256.Size {
-			return problem(sumsFile, "line %d is no sum and name", len(listed)+1)
+			return problem(sumsFile, "line %d is not a checksum and a name", len(listed)+1)
 		}
 		if _, twice := listed[name]; twice {
 			return problem(name, "it is listed twice in %s", sumsFile)
@@ -294,7 +291,7 @@ func (v *verifier) sum(name, want string) error {
 		return problem(name, "it cannot be unpacked: %s", err)
 	}
 	if uint64(n) != v.files[name].UncompressedSize64 {
-		return problem(name, "it is not of the size it declares")
+		return problem(name, "it does not have the size that it declares")
 	}
 	if hex.EncodeToString(h.Sum(nil)) != want {
 		return problem(name, "its SHA-256 is not the one in %s", sumsFile)

@@ -201,7 +201,7 @@ func (l *ledgerCheck) resolve() error {
 			return err
 		}
 		for _, item := range l.pointers[name] {
-			return problem(reportFile, "item %d points at a place in %s that is not there", item, name)
+			return problem(reportFile, "item %d points at a place in %s that does not exist", item, name)
 		}
 	}
 	return nil
@@ -227,7 +227,7 @@ type names struct {
 	many map[uint64]bool
 }
 
-// add reports whether a name is new, and there are not too many.
+// add reports whether a name is new and there aren't too many.
 func (n *names) add(hash uint64) bool {
 	const few = 32
 	if slices.Contains(n.few, hash) || n.many[hash] || len(n.many) >= maxFields {
@@ -244,10 +244,10 @@ func (n *names) add(hash uint64) bool {
 	return true
 }
 
-// asRead returns a name as the reader of a file takes it. encoding/json, which reads rows and documents into structs,
-// takes names in any case, and so the last of two spellings.
+// asRead returns a name as the reader of a file interprets it. encoding/json, which reads rows and documents into
+// structs, ignores the case of names, and so uses the last of two spellings.
 func asRead(file, name string) string {
-	if file == gatewayFile || strings.Contains(file, "openapi") { // whose names are of others
+	if file == gatewayFile || strings.Contains(file, "openapi") { // whose names others chose
 		return name
 	}
 	return strings.ToLower(name)
@@ -259,10 +259,10 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 		return err
 	}
 	if err != nil {
-		return problem(name, "it is no JSON document: %s", err)
+		return problem(name, "it is not a JSON document: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return problem(name, "something follows the document")
+		return problem(name, "there is more after the document")
 	}
 	return nil
 }
@@ -273,7 +273,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // Escape escapes a member's name for a JSON Pointer.
 func Escape(name string) string { return pointerEscapes.Replace(name) }
 
-// next returns the next token. It bounds a text to the size of a whole document.
+// next returns the next token. It limits a text to the size of a whole document.
 func (l *ledgerCheck) next(d *json.Decoder) (json.Token, error) {
 	if l.token != nil {
 		l.token.left = int(filelimits.ZipDocument.Most)
@@ -296,7 +296,7 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 	if !ok {
 		return l.gatewayKey(name, at, token)
 	}
-	if int64(depth) >= filelimits.ZipNesting.Most { // the stack ends, for a document of nothing but brackets
+	if int64(depth) >= filelimits.ZipNesting.Most { // the stack overflows, for a document of only brackets
 		return beyond(name, filelimits.ZipNesting)
 	}
 	var fields names
@@ -310,7 +310,7 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 			}
 			text := field.(string) // in an object every other token is a name
 			if unique && !fields.add(l.hash(asRead(name, text))) {
-				return fmt.Errorf("%s has two fields of one name, or more than %d", at, maxFields)
+				return fmt.Errorf("%s has two fields with the same name, or more than %d", at, maxFields)
 			}
 			step = pointerEscapes.Replace(text)
 		}

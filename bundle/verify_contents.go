@@ -61,8 +61,8 @@ func (v *verifier) contents(targets []Target) (Report, *Build, error) {
 	return report, b, err
 }
 
-// edition refuses an archive of an edition that this program does not know. It comes before
-// everything that depends on the edition, and so looks at nothing but the format.
+// edition refuses an archive of an edition that this program does not know. It runs before everything that depends on
+// the edition, so it only looks at the format.
 func (v *verifier) edition() error {
 	data, err := v.read(manifestFile)
 	if err != nil {
@@ -75,7 +75,7 @@ func (v *verifier) edition() error {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return problem(manifestFile, "it does not have its shape: %s", err)
+		return problem(manifestFile, "it does not have the expected format: %s", err)
 	}
 	number, ok := strings.CutPrefix(m.Format, manifestFormat)
 	switch {
@@ -104,7 +104,7 @@ func (v *verifier) manifest(report *Report) error {
 			return problem(f.Name, "%s lists it, but it is missing", manifestFile)
 		}
 		if entry.UncompressedSize64 != uint64(f.Size) {
-			return problem(f.Name, "%s gives it another size", manifestFile)
+			return problem(f.Name, "%s lists it with another size", manifestFile)
 		}
 		listed[f.Name] = true
 	}
@@ -117,7 +117,7 @@ func (v *verifier) manifest(report *Report) error {
 	return nil
 }
 
-// decodeWhole parses a small document strictly: no unknown field, nothing after it.
+// decodeWhole parses a small document strictly: without unknown fields, and without anything after it.
 func decodeWhole[T any](v *verifier, name string) (T, error) {
 	var out T
 	data, err := v.read(name)
@@ -134,10 +134,10 @@ func strict(entry string, data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return problem(entry, "it does not have its shape: %s", err)
+		return problem(entry, "it does not have the expected format: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return problem(entry, "something follows the document")
+		return problem(entry, "there is more after the document")
 	}
 	return nil
 }
@@ -148,13 +148,13 @@ type ledgerCheck struct {
 	report   *Report
 	seed     maphash.Seed
 	seen     map[uint64]struct{}         // ids of items
-	keyRows  map[uint64]rowRef           // ids of items that key rows require and the ledger has not named yet
+	keyRows  map[uint64]rowRef           // IDs of items that key rows require and that the ledger hasn't had yet
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
 	probes   map[string]bool             // ids of recorded probes
 	opens    map[uint64]rowRef           // entries that the gateway's key table must have
-	token    *ration                     // of the document that is walked; nil: of a line, which is bounded
+	token    *ration                     // of the current document; nil for a line, whose length is limited
 	target   Target
-	deleted  bool // the project, as the ledger says
+	deleted  bool // the project according to the ledger
 }
 
 type rowRef struct {
@@ -175,7 +175,7 @@ func (l *ledgerCheck) readKeyRows(config projectDoc) error {
 	}
 	if l.report.Keys != l.report.Manifest.Counts.Keys {
 		counted := l.report.Manifest.Counts.Keys
-		return problem(manifestFile, "it counts %d keys, and there are %d", counted, l.report.Keys)
+		return problem(manifestFile, "it counts %d keys, but there are %d", counted, l.report.Keys)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (l *ledgerCheck) newKey(minted *mintedCheck, name string, n int, row keyDoc
 	case due && row.MintedSHA256 == nil:
 		return problem(name, "line %d has no SHA-256 of a new key", n+1)
 	case !due && row.MintedSHA256 != nil:
-		return problem(name, "line %d has the SHA-256 of a new key that it should not have", n+1)
+		return problem(name, "line %d has the SHA-256 of a new key, but should not", n+1)
 	case due:
 		return minted.next(name, row)
 	}
@@ -237,7 +237,7 @@ func (l *ledgerCheck) readProbes() error {
 			ID string `json:"id"`
 		}
 		if err := json.Unmarshal(line, &row); err != nil || row.ID == "" {
-			return problem(name, "line %d is no probe", n+1)
+			return problem(name, "line %d is not a probe", n+1)
 		}
 		l.probes[row.ID] = true
 		return nil
@@ -265,7 +265,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 	d.DisallowUnknownFields()
 	head, err := readLedgerHead(d)
 	if err != nil {
-		return problem(reportFile, "it does not have its shape: %s", err)
+		return problem(reportFile, "it does not have the expected format: %s", err)
 	}
 	if head.Format != ledgerFormat || head.Project != (ManifestProject{config.ID, config.Name}) {
 		return problem(reportFile, "it is the ledger of another format or project")
@@ -298,17 +298,17 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		l.report.Items++
 	}
 	if counted != head.Summary {
-		return problem(reportFile, "its summary does not count its items")
+		return problem(reportFile, "its summary does not match its items")
 	}
 	l.report.Summary, l.report.Target = counted, head.Target
 	return nil
 }
 
-// readLedgerHead reads up to the first item. The items are last in a ledger.
+// readLedgerHead reads up to the first item. The items come last in a ledger.
 func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 	fields := map[string]json.RawMessage{}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return ledgerHead{}, fmt.Errorf("it is no object")
+		return ledgerHead{}, fmt.Errorf("it is not an object")
 	}
 	for d.More() {
 		name, err := d.Token()
@@ -317,7 +317,7 @@ func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 		}
 		if name == "items" {
 			if t, err := d.Token(); err != nil || t != json.Delim('[') {
-				return ledgerHead{}, fmt.Errorf("items is no list")
+				return ledgerHead{}, fmt.Errorf("items is not a list")
 			}
 			whole, err := json.Marshal(fields)
 			if err != nil {
@@ -338,7 +338,7 @@ func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 func (l *ledgerCheck) item(target string, item Item) error {
 	id := l.hash(item.ID)
 	if _, twice := l.seen[id]; twice {
-		return problem(reportFile, "item %s stands there twice", item.ID)
+		return problem(reportFile, "item %s is in it twice", item.ID)
 	}
 	l.seen[id] = struct{}{}
 	delete(l.keyRows, id)
@@ -349,7 +349,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 	}
 	if !strings.HasPrefix(item.Code, target+"."+item.Kind+".") || item.Note == "" ||
 		!strings.HasPrefix(item.ID, item.Kind+":") {
-		return problem(reportFile, "item %s has no proper code or note", item.ID)
+		return problem(reportFile, "item %s has no valid code or note", item.ID)
 	}
 	if err := declared(l.target, item); err != nil {
 		return err
@@ -360,7 +360,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 			continue
 		}
 		if _, have := l.v.files[p.File]; !have {
-			return problem(p.File, "item %s points there, but it is missing", item.ID)
+			return problem(p.File, "item %s points at it, but it is missing", item.ID)
 		}
 		if l.pointers[p.File] == nil {
 			l.pointers[p.File] = map[uint64]int64{}

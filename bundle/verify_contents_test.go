@@ -43,9 +43,9 @@ var missingItems = map[string]change{
 var spoiledLedger = map[string]change{
 	"item twice":         inLedger("twice", `"version:ver_2"`, `"version:ver_1"`),
 	"status":             inLedger(`has status "great"`, `"status":"exact"`, `"status":"great"`),
-	"summary":            inLedger("does not count", `"exact":1`, `"exact":2`),
-	"code":               inLedger("no proper code", `"code":"data.version`, `"code":"kong.version`),
-	"unknown field":      inLedger("shape", `"remedy":null`, `"cure":null`),
+	"summary":            inLedger("does not match its items", `"exact":1`, `"exact":2`),
+	"code":               inLedger("no valid code", `"code":"data.version`, `"code":"kong.version`),
+	"unknown field":      inLedger("expected format", `"remedy":null`, `"cure":null`),
 	"format":             inLedger("another format", "postern-ledger/1", "postern-ledger/9"),
 	"project":            inLedger("another format or project", `"name":"shop"`, `"name":"chop"`),
 	"source pointer":     inLedger("not there", `"/versions/1"`, `"/versions/7"`),
@@ -56,9 +56,9 @@ var spoiledLedger = map[string]change{
 
 // spoiledFiles are changes that the error blames on another file than the ledger.
 var spoiledFiles = map[string]change{
-	"a window that is none": {project, "shape", project, `"month": 5000`, `"week": 5000`},
-	"a limit of nothing":    {project, "shape", project, `"month": 5000`, `"month": 0`},
-	"a range that is none":  {rows + ": line 16", "shape", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
+	"a window that is none": {project, "expected format", project, `"month": 5000`, `"week": 5000`},
+	"a limit of nothing":    {project, "expected format", project, `"month": 5000`, `"month": 0`},
+	"a range that is none":  {rows + ": line 16", "expected format", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
 	"source elsewhere": {
 		entry: "nowhere.json",
 		says:  "missing",
@@ -66,18 +66,18 @@ var spoiledFiles = map[string]change{
 		old:   `"file":"project-config.json"`,
 		new:   `"file":"nowhere.json"`,
 	},
-	"a name twice": {project, "two fields of one name", project, `"name": "shop"`, `"name": "chop", "name": "shop"`},
+	"a name twice": {project, "two fields with the same name", project, `"name": "shop"`, `"name": "chop", "name": "shop"`},
 	"a name twice, in two spellings": {
 		entry: project,
-		says:  "two fields of one name",
+		says:  "two fields with the same name",
 		file:  project,
 		old:   `"name": "shop"`,
 		new:   `"NAME": "chop", "name": "shop"`,
 	},
-	"a name twice in a row": {rows, "two fields of one name", rows, `"owner":"`, `"OWNER":"eve","owner":"`},
-	"config field":          {project, "shape", project, `"display_name"`, `"displayed"`},
-	"config document":       {project, "follows", project, "\n}\n", "\n}\n{}\n"},
-	"key row":               {rows + ": line 1", "shape", rows, `"owner"`, `"boss"`},
+	"a name twice in a row": {rows, "two fields with the same name", rows, `"owner":"`, `"OWNER":"eve","owner":"`},
+	"config field":          {project, "expected format", project, `"display_name"`, `"displayed"`},
+	"config document":       {project, "more after the document", project, "\n}\n", "\n}\n{}\n"},
+	"key row":               {rows + ": line 1", "expected format", rows, `"owner"`, `"boss"`},
 	"key row of another": {
 		entry: rows,
 		says:  "another project",
@@ -86,7 +86,7 @@ var spoiledFiles = map[string]change{
 		new:   `"project_id":"prj_2"`,
 	},
 	"key row without sum": {rows, "no SHA-256", rows, `"sha256":"`, `"sha256":"00`},
-	"openapi":             {"openapi/1.0.0.json", "no JSON document", "openapi/1.0.0.json", "{", "["},
+	"openapi":             {"openapi/1.0.0.json", "not a JSON document", "openapi/1.0.0.json", "{", "["},
 	"openapi deep": {
 		entry: "openapi/1.0.0.json",
 		says:  "nested more than 100 levels deep",

@@ -29,7 +29,7 @@ var gatewayFiles = []string{
 	"verify/verify.sh",
 }
 
-// required checks that the files of an export with the options are there.
+// required checks that the files of an export with these options exist.
 func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 	names := []string{guideFile}
 	switch options.Format {
@@ -48,7 +48,7 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 		case KeysMint:
 			names = append(names, folder+"keys.jsonl", folder+"minted.csv", folder+"NOTICE.md")
 		default:
-			return problem(manifestFile, "keys %q is none of %s, %s and %s",
+			return problem(manifestFile, "keys %q is not one of %s, %s and %s",
 				options.Keys, KeysHashes, KeysMint, KeysNone)
 		}
 	}
@@ -60,8 +60,8 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 	return nil
 }
 
-// gatewayNeeds records the entries that the gateway's key table must have for a row, one
-// for each sum of a key that opens something.
+// gatewayNeeds records the entries that the gateway's key table must have for a row, one for each sum of an accepted
+// key.
 func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
 	if l.report.Manifest.Options.Format != FormatGateway ||
 		(row.State != snapshot.KeyActive && row.State != snapshot.KeyFrozen) {
@@ -122,14 +122,14 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	id := l.hash(sum + " " + essence(line))
 	if _, have := l.opens[id]; !ok || !have {
 		return problem(name, "no key row has the id, owner, environment, limits, ranges and state of the entry %s, "+
-			"or it stands there twice", sum)
+			"or the entry is there twice", sum)
 	}
 	delete(l.opens, id)
 	return nil
 }
 
-// essence removes the parts of an entry that its row has in another form. The owner
-// comes last and may contain blanks; no other value does.
+// essence removes the parts of an entry that its row has in another form. The owner comes last and may contain spaces;
+// no other value does.
 func essence(line string) string {
 	head, owner, _ := strings.Cut(line, " owner=")
 	var kept []string

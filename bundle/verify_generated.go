@@ -36,7 +36,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error
 	b.summary = l.report.Summary
 	all := slices.Concat(parts, b.seals(again, parts))
 	if name, added := l.v.unexpected(all); added {
-		return nil, problem(name, "it is not a file of an export: it was added afterwards")
+		return nil, problem(name, "it is not a file of an export: it was added later")
 	}
 	for _, part := range all {
 		switch {
@@ -114,7 +114,7 @@ func declared(target Target, item Item) error {
 			continue
 		}
 		if item.Status != fate.Status || item.Note != fate.Note || valueOf(item.Remedy) != fate.Remedy {
-			return problem(reportFile, "item %s does not say what %s stands for", item.ID, item.Code)
+			return problem(reportFile, "item %s does not have the texts of %s", item.ID, item.Code)
 		}
 		return nil
 	}

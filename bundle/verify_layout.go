@@ -13,10 +13,9 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// layout checks that the archive is, byte for byte, what Write creates from its packed
-// entries. A zip has most information twice, and may have gaps that some programs
-// ignore. Programs that read the local headers, or find another central directory,
-// could otherwise unpack other files than those that are verified.
+// layout checks that the archive is, byte for byte, what Write creates from its packed entries. A zip has most
+// information twice, and may have gaps that some programs ignore. Otherwise programs that read the local headers, or
+// find another central directory, could unpack files other than the verified ones.
 func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 	manifest, err := decodeWhole[Manifest](v, manifestFile)
 	if err != nil {
@@ -150,16 +149,16 @@ func (m *matcher) Write(p []byte) (int, error) {
 
 func (m *matcher) refusal(entry string, err error) error {
 	if errors.Is(err, errDiffers) {
-		return problem(entry, "the archive is not packed around it as an export packs it, so that programs could "+
-			"unpack it differently")
+		return problem(entry, "the archive around it is not packed like an export, so programs could unpack it "+
+			"differently")
 	}
 	return problem(entry, "it cannot be read: %s", err)
 }
 
-// inflate unpacks an entry and checks that no packed bytes follow its last block: some
-// programs skip them, others read on.
+// inflate unpacks an entry and checks that no packed bytes follow its last block: some programs skip them, others
+// continue reading.
 func inflate(r io.Reader) io.ReadCloser {
-	in := bufio.NewReader(r) // an io.ByteReader, from which flate reads no byte too many
+	in := bufio.NewReader(r) // an io.ByteReader, from which flate doesn't read too many bytes
 	return &exactly{ReadCloser: flate.NewReader(in), in: in}
 }
 
@@ -172,7 +171,7 @@ func (e *exactly) Read(p []byte) (int, error) {
 	n, err := e.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		if _, more := e.in.ReadByte(); !errors.Is(more, io.EOF) {
-			return n, errors.New("something follows its packed bytes")
+			return n, errors.New("there is more after its packed bytes")
 		}
 	}
 	return n, err

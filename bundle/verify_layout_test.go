@@ -188,7 +188,7 @@ func TestVerifyRefusesBytesAfterThePackedOnes(t *testing.T) {
 	if err := zw.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, out.Bytes(), project, "something follows its packed bytes")
+	refusedAs(t, out.Bytes(), project, "there is more after its packed bytes")
 }
 
 // canonical is the header that Write gives an entry, as CreateRaw wants it.

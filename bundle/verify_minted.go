@@ -10,9 +10,8 @@ import (
 	"postern/core/policy"
 )
 
-// mintedCheck reads a tenant's minted.csv in parallel with the key rows, which are in
-// the same order, and compares each new key with the sum in its row. It is nil if there
-// is no file.
+// mintedCheck reads a tenant's minted.csv in parallel with the key rows, which are in the same order, and compares each
+// new key with the sum in its row. It is nil if the file doesn't exist.
 type mintedCheck struct {
 	name   string
 	file   io.Closer
@@ -20,7 +19,7 @@ type mintedCheck struct {
 	rows   *csv.Reader
 }
 
-// openMinted opens the new keys beside keysFile. It returns nil if there are none.
+// openMinted opens the new keys for keysFile. It returns nil if there are none.
 func (v *verifier) openMinted(keysFile string) (*mintedCheck, error) {
 	name := mintedBeside(keysFile)
 	if _, have := v.files[name]; !have {
@@ -59,17 +58,17 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 	case errors.Is(err, io.EOF):
 		return problem(m.name, "it has no key for %s", row.ID)
 	case err != nil:
-		return problem(m.name, "it does not have its shape: %s", err)
+		return problem(m.name, "it does not have the expected format: %s", err)
 	case record[0] != row.ID:
-		return problem(m.name, "%q stands where %s is due", record[0], row.ID)
+		return problem(m.name, "it has %q instead of %s", record[0], row.ID)
 	case record[1] != disarmed(row.Owner), record[2] != disarmed(valueOf(row.Environment)),
 		record[3] != disarmed(row.Description):
-		return problem(m.name, "the key of %s has another owner, environment or description than %s has",
+		return problem(m.name, "the key of %s has a different owner, environment or description than in %s",
 			row.ID, keysFile)
 	case record[len(record)-2] != valueOf(row.ExpiresAt):
-		return problem(m.name, "the key of %s has another end than in %s", row.ID, keysFile)
+		return problem(m.name, "the key of %s has a different expiry than in %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
-		return problem(m.name, "the key of %s has another SHA-256 than in %s", row.ID, keysFile)
+		return problem(m.name, "the key of %s has a different SHA-256 than in %s", row.ID, keysFile)
 	}
 	return nil
 }
@@ -91,7 +90,7 @@ func (m *mintedCheck) end() error {
 		return nil
 	}
 	if _, err := m.read(); !errors.Is(err, io.EOF) {
-		return problem(m.name, "something follows the keys that rows name")
+		return problem(m.name, "it has more keys than the rows")
 	}
 	return nil
 }
@@ -102,7 +101,7 @@ func (m *mintedCheck) close() {
 	}
 }
 
-// ration bounds the memory that a reader of CSV or JSON uses for one row.
+// ration limits the memory that a reader of CSV or JSON uses for one row.
 type ration struct {
 	from io.Reader
 	left int // bytes

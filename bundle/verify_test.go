@@ -72,12 +72,12 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 			e.resum()
 		}},
 		"no sums":         {"SHA256SUMS", "missing", func(e *editable) { e.drop("SHA256SUMS") }},
-		"sums of nothing": {"SHA256SUMS", "no sum", func(e *editable) { e.files["SHA256SUMS"] += "x\n" }},
+		"sums of nothing": {"SHA256SUMS", "not a checksum", func(e *editable) { e.files["SHA256SUMS"] += "x\n" }},
 		"listed twice": {"SCHEMA.md", "twice", func(e *editable) {
 			e.files["SHA256SUMS"] += fmt.Sprintf("%x  SCHEMA.md\n", sha256.Sum256(nil))
 		}},
 		"duplicate": {"SCHEMA.md", "collides", func(e *editable) { e.names = append(e.names, "SCHEMA.md") }},
-		"link": {"SCHEMA.md", "no regular file", func(e *editable) {
+		"link": {"SCHEMA.md", "not a regular file", func(e *editable) {
 			e.mode["SCHEMA.md"] = fs.ModeSymlink | 0o777
 		}},
 		"bomb": {"SCHEMA.md", "times its size", func(e *editable) {

@@ -45,7 +45,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	}
 	operator.refused(t, "postern restore postern.age --identity backup.key", "another postern serve", dataDir(data))
 	server.End(t, syscall.SIGTERM)
-	operator.refused(t, "postern restore postern.age --identity backup.key", "is not overwritten", dataDir(data))
+	operator.refused(t, "postern restore postern.age --identity backup.key", "already exists", dataDir(data))
 
 	restored := filepath.Join(t.TempDir(), "restored")
 	operator.runs(t, "backup.md", "restore", dataDir(restored))

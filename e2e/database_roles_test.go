@@ -216,7 +216,7 @@ func TestDatabaseRoles(t *testing.T) {
 func refuseSchemas(t *testing.T, database databaseRoles) {
 	t.Helper()
 	const lacksSelect, behind = "deploy/postgresql/roles.sql", "run `postern migrate` as the owner of its tables"
-	wantRefused(t, "control", emptyFor(t, database.control), "the database has none of Postern's tables yet")
+	wantRefused(t, "control", emptyFor(t, database.control), "the database doesn't have Postern's tables yet")
 	execute(t, database.superuser, "REVOKE SELECT ON versions FROM postern_gateway")
 	wantRefused(t, "gateway", database.gateway, lacksSelect)
 	execute(t, database.superuser, "DELETE FROM goose_db_version WHERE version_id > 0")
@@ -406,5 +406,5 @@ func wantRefused(t *testing.T, role, database, says string) {
 // A gateway never creates the schema, whatever its role may do.
 func TestGatewayOfAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
-	wantRefused(t, "gateway", testkit.Postgres(t), "the database has none of Postern's tables yet")
+	wantRefused(t, "gateway", testkit.Postgres(t), "the database doesn't have Postern's tables yet")
 }

@@ -109,7 +109,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		old := harness.Launch(t, nil, data, database)
 		<-old.Gone
 		says := old.Errors.String()
-		if strings.Count(says, "\n") != 1 || !strings.Contains(says, "needs a postern that") {
+		if strings.Count(says, "\n") != 1 || !strings.Contains(says, "requires a postern that") {
 			t.Errorf("the old program says of the newer schema: %q", says)
 		}
 		sayCompatible(t, data, database)

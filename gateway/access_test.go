@@ -141,7 +141,7 @@ func mintUnknown(t *testing.T) string {
 	return key
 }
 
-// What has not the shape of a key, or a check that does not fit, costs no lookup: on a
+// A text that doesn't look like a key, or a check that does not fit, costs no lookup: on a
 // connection that has shown a good key as little as on a new one.
 func TestOnlyWhatMayBeAKeyIsLookedUp(t *testing.T) {
 	for path, line := range map[string]string{"the engine": "Accept: */*", "net/http": "TE: trailers"} {

@@ -82,7 +82,7 @@ func TestConnectionsBeyondTheMostAreClosedAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(r.log.String(), "connections turned away"); n != 1 {
+	if n := strings.Count(r.log.String(), "connections refused"); n != 1 {
 		t.Errorf("the log has %d lines of it, want 1", n)
 	}
 	close(release)

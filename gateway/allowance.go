@@ -17,12 +17,12 @@ type allowance struct {
 	mu   sync.Mutex
 	day  int64 // start of the day, in Unix seconds
 	used int64 // bytes of calls that have ended
-	held int64 // bytes reserved by calls under way
+	held int64 // bytes reserved by current calls
 }
 
-// hold reserves body bytes for the body of a call, and for its response as many as are left,
-// at most response. most is the limit of the day. For a refused call, retry is the number of
-// seconds to wait: until tomorrow, or one if only calls under way hold the rest.
+// hold reserves body bytes for the body of a call, and for its response as many as are left, at most response. most is
+// the limit of the day. For a refused call, retry is the number of seconds to wait: until tomorrow, or one if only
+// current calls hold the rest.
 func (a *allowance) hold(
 	now time.Time, most, body, response int64,
 ) (granted, retry int64, denial policy.Denial, ok bool) {

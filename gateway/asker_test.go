@@ -15,9 +15,9 @@ import (
 type issuers struct{}
 
 func (issuers) Ask(
-	_ context.Context, token string, whom *policy.Introspectors, _ time.Time, into *policy.Token,
+	_ context.Context, token string, from *policy.Introspectors, _ time.Time, into *policy.Token,
 ) (policy.Denial, bool) {
-	if whom.EndpointVersion != "ver_1" {
+	if from.EndpointVersion != "ver_1" {
 		return policy.InvalidToken, true
 	}
 	switch token {

@@ -17,18 +17,17 @@ import (
 )
 
 var (
-	errBodyTooLarge = errors.New("the request's body is over the limit")
-	errBodyTooSlow  = errors.New("the request's body comes too slowly")
+	errBodyTooLarge = errors.New("the request's body is larger than the limit")
+	errBodyTooSlow  = errors.New("the request's body arrives too slowly")
 	errBodyOver     = errors.New("the call is over")
 	errCaller       = errors.New("the caller does not accept more of the response")
 )
 
-// requestBody is the caller's body as the transport reads it. Each read has a deadline, the
-// whole body has a limit, and the trailers are complete when it ends.
+// requestBody is the caller's body as the transport reads it. Each read has a deadline, the whole body has a limit, and
+// the trailers are complete when it ends.
 //
-// The transport reads it on a goroutine of its own, which outlives the call if the upstream
-// answers early. stop keeps that goroutine from setting a deadline on a connection that
-// serves the next request by then.
+// The transport reads it in its own goroutine, which outlives the call if the upstream answers early. stop keeps that
+// goroutine from setting a deadline on a connection that serves the next request by then.
 type requestBody struct {
 	w         http.ResponseWriter
 	r         *http.Request
@@ -164,9 +163,8 @@ func (b *requestBody) armed(in time.Duration) bool {
 // Close leaves the body to net/http's server, which closes it after the call.
 func (b *requestBody) Close() error { return nil }
 
-// failure returns the error of reading the body, if any. left reports that the request's
-// context is canceled: net/http does so for a malformed body too, before the read returns, so
-// failure first ends a read that is under way.
+// failure returns the error of reading the body, if any. left reports that the request's context is canceled: net/http
+// does so for a malformed body too, before the read returns, so failure first ends a read in progress.
 func (b *requestBody) failure(left bool) error {
 	if left {
 		b.mu.Lock()
@@ -181,9 +179,8 @@ func (b *requestBody) failure(left bool) error {
 	return b.err
 }
 
-// stop ends reading for the upstream, and returns when no read is under way. When the handler
-// returns, net/http would end the read and remove its deadline, and a caller that sends
-// nothing more could hold the connection open.
+// stop ends reading for the upstream, and returns when no read is in progress. When the handler returns, net/http would
+// end the read and remove its deadline, and a caller that sends nothing more could hold the connection open.
 func (b *requestBody) stop(aborted bool) {
 	b.mu.Lock()
 	b.over = true

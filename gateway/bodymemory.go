@@ -15,7 +15,7 @@ import (
 )
 
 // errNoMemory ends the reading of a body that no memory is left for.
-var errNoMemory = errors.New("the bodies of calls take all the memory that they may")
+var errNoMemory = errors.New("the bodies of calls use all of their memory")
 
 // bodyMemory bounds the bytes of bodies that calls hold whole at a time, because they are validated, changed, or
 // searched for an object: those of the process, or of the projects of a team. All other bodies are streamed. Of one
@@ -31,7 +31,7 @@ type bodyMemory struct {
 // leastOfOne is what one address may hold at least, within the budget: a large body, and the values in it.
 const leastOfOne = 4 << 20
 
-// newBodyMemory returns a budget, of which one address has a share: one of so many.
+// newBodyMemory returns a budget, of which one address may use one of the given number of shares.
 func newBodyMemory(most, shares int64) *bodyMemory {
 	return &bodyMemory{most: most, ofOne: min(most, max(most/shares, leastOfOne)), callers: map[netip.Prefix]int64{}}
 }
@@ -88,8 +88,8 @@ type bodyHold struct {
 	process, team *bodyMemory
 	network       netip.Prefix // of the caller
 	bytes         atomic.Int64
-	missing       atomic.Int64 // what it last asked for in vain
-	share         atomic.Bool  // it was in vain because of what the caller's address holds
+	missing       atomic.Int64 // the last request that it refused
+	share         atomic.Bool  // it was refused because of the caller's address
 }
 
 // take reports whether there are that many bytes, which are held until release.
@@ -143,10 +143,10 @@ func (c *call) noMemory(tooLarge policy.Denial) policy.Denial {
 	}
 	c.retryAfter = 1
 	if share {
-		c.warn("bodies of calls from one address take all the memory that they may", nil)
+		c.warn("bodies of calls from one address use all of their memory", nil)
 		return policy.RateLimited
 	}
-	c.warn("bodies of calls take all the memory that they may", nil)
+	c.warn("bodies of calls use all of their memory", nil)
 	return policy.Busy
 }
 
@@ -170,7 +170,7 @@ func (b *heldBody) Close() error {
 	return nil
 }
 
-// memberMemory is what a member of a JSON object takes while it is changed, besides its text.
+// memberMemory is the memory of a member of a JSON object while it is changed, in addition to its text.
 const memberMemory = 128
 
 // memoryOfChanges returns how many bytes changing a body may take: a copy, and, of JSON, its members. More colons than

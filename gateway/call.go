@@ -30,13 +30,13 @@ type call struct {
 	identity   policy.Identity
 	caller     policy.Caller      // that the call counts for
 	problems   []validate.Problem // of the request that is refused
-	reported   reported           // of the request that is forwarded all the same
+	reported   reported           // of the request that is forwarded anyway
 	shadow     policy.RuleOutcome // what the rules in shadow would have refused
 	tracker    *tracker           // nil: the rule of the route remembers and forgets nothing
 	tracked    tracked
 	upstream   upstreamCredentials
 	tally      *policy.Tally // of cache, once the call has been counted; nil before, and without limits
-	slot       *share        // of cache, while the call is under way; nil before
+	slot       *share        // of cache, during the call; nil before it
 	reserved   reservation
 	holds      []*bodyHold
 	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
@@ -79,7 +79,7 @@ type connCache struct {
 type verdict struct {
 	admitted  bool
 	preflight bool // that the gateway answers itself
-	document  bool // likewise, with the OpenAPI document
+	document  bool // answered with the OpenAPI document
 	denial    policy.Denial
 	upstream  upstreamCredentials
 }

@@ -271,7 +271,7 @@ func (c *httpCall) failed(err error, body *requestBody) {
 		c.refuse(policy.BodyTooLarge)
 	case errors.Is(bodyErr, errBodyTooSlow): // net/http cancels the context as if the caller had left
 		c.refuseAndClose(policy.RequestTimeout)
-	case errors.Is(bodyErr, errFraming): // likewise
+	case errors.Is(bodyErr, errFraming): // the same
 		c.refuseAndClose(policy.BadRequest)
 	case left:
 		c.status = statusGone

@@ -80,9 +80,9 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 	c.report.Pass("connect", "Connected to a %s address in %s.", c.found.Addresses, milliseconds(time.Since(started)))
 	if c.environment.scheme != "https" {
 		if c.found.Addresses == diagnosis.Loopback {
-			c.report.Skip("tls", "The target is on this machine and uses no TLS.")
+			c.report.Skip("tls", "The target is on this machine and doesn't use TLS.")
 		} else {
-			c.report.Warn("tls", "The target begins with http://: what is sent can be read and changed on the way.")
+			c.report.Warn("tls", "The target begins with http://, so calls can be read and changed on the way.")
 		}
 		return conn, true
 	}
@@ -162,11 +162,11 @@ func (c *targetCheck) credentials() {
 		}
 	}
 	if len(carried) == 0 {
-		c.report.Skip("credentials", "The environment has no upstream credentials: the upstream cannot tell this "+
-			"project from another caller.")
+		c.report.Skip("credentials", "The environment has no upstream credentials, so the upstream can't distinguish "+
+			"this project from other callers.")
 		return
 	}
-	c.report.Pass("credentials", "The request carries %s.", strings.Join(carried, ", "))
+	c.report.Pass("credentials", "The request has %s.", strings.Join(carried, ", "))
 }
 
 // ask sends HEAD, and GET where the upstream does not take HEAD.
@@ -187,7 +187,7 @@ func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	c.answered(method, response)
 }
 
-// send sends a request on a connection of its own, which it closes.
+// send sends a request on a new connection, which it closes.
 func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*http.Response, error) {
 	defer conn.Close()
 	e := c.environment
@@ -235,14 +235,14 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 		policy.JoinTarget(c.environment.path, "/"), response.StatusCode, milliseconds(c.found.FirstByte))
 	switch status := response.StatusCode; {
 	case status >= http.StatusInternalServerError:
-		c.report.Warn("answer", "%s The upstream is reached, but fails.", says)
+		c.report.Warn("answer", "%s The upstream responds, but with an error.", says)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		c.report.Warn("answer", "%s The upstream is reached, and refuses a call without a caller. Check that it "+
+		c.report.Warn("answer", "%s The upstream responds, and refuses a call without a caller. Check that it "+
 			"accepts this environment's credentials.", says)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		c.report.Pass("answer", "%s The gateway follows no redirect; callers get it.", says)
+		c.report.Pass("answer", "%s The gateway doesn't follow redirects; it passes them on to callers.", says)
 	case status >= http.StatusBadRequest:
-		c.report.Pass("answer", "%s The upstream is reached; it need not have anything at its base path.", says)
+		c.report.Pass("answer", "%s The upstream responds. It doesn't have to serve anything at its base path.", says)
 	default:
 		c.report.Pass("answer", "%s", says)
 	}

@@ -36,14 +36,14 @@ func TestCheckTarget(t *testing.T) {
 		text    string
 	}{
 		"it works":      {nil, diagnosis.Pass, "HEAD /base/ gets 200, the first byte after "},
-		"nothing there": {http.NotFound, diagnosis.Pass, "need not have anything at its base path"},
+		"nothing there": {http.NotFound, diagnosis.Pass, "doesn't have to serve anything at its base path"},
 		"it fails": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, diagnosis.Warn,
-			"is reached, but fails"},
+			"responds, but with an error"},
 		"it refuses": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, diagnosis.Warn,
 			"accepts this environment's credentials"},
 		"a redirect to the cloud's metadata": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data", http.StatusFound)
-		}, diagnosis.Pass, "follows no redirect"},
+		}, diagnosis.Pass, "doesn't follow redirects"},
 		"HEAD is not taken": {func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead {
 				w.WriteHeader(http.StatusMethodNotAllowed)
@@ -57,7 +57,7 @@ func TestCheckTarget(t *testing.T) {
 			r := newRig(t, tt.answer)
 			got := r.check("env_prod")
 			reports.WantStep(t, got, "connect", diagnosis.Pass, "loopback address")
-			reports.WantStep(t, got, "tls", diagnosis.Skip, "no TLS")
+			reports.WantStep(t, got, "tls", diagnosis.Skip, "doesn't use TLS")
 			reports.WantStep(t, got, "credentials", diagnosis.Skip, "")
 			reports.WantStep(t, got, "answer", tt.outcome, tt.text)
 			if len(r.calls) > 2 {
@@ -105,7 +105,7 @@ func TestCheckTarget_tls(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	for name, tt := range map[string]struct{ target, text string }{
-		"of an unknown authority": {untrusted.URL, "authority that is not trusted here"},
+		"of an unknown authority": {untrusted.URL, "authority that isn't trusted here"},
 		"no TLS":                  {strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {

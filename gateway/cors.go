@@ -28,7 +28,7 @@ func (c *call) corsLines(set func(name, value string)) {
 	}
 }
 
-// identifyCORS chooses what answers a call whose caller is known.
+// identifyCORS chooses the CORS of a call whose caller is known.
 func (c *call) identifyCORS(d *policy.Decision) {
 	if d.Allow || d.Identity.TenantID != "" {
 		c.cors = c.route.project.cors.Of(d.Identity.TenantID)

@@ -16,7 +16,7 @@ const authorizationHeader = "Authorization"
 // it asks on every call. It bounds the calls that wait for an issuer that does not respond.
 type Asker interface {
 	Ask(
-		ctx context.Context, token string, whom *policy.Introspectors, now time.Time, into *policy.Token,
+		ctx context.Context, token string, from *policy.Introspectors, now time.Time, into *policy.Token,
 	) (denial policy.Denial, asked bool)
 }
 
@@ -86,10 +86,9 @@ func (c *call) lookUpKey(plaintext string) (key *snapshot.Key, old bool) {
 	return last, old
 }
 
-// verifyToken verifies the bearer token of a call to a version that takes tokens. It
-// returns nil and the zero denial for a call without one. Tokens are read from Authorization
-// only (RFC 6750 section 2.1): in a query they would end up in logs. Credentials of other
-// schemes go on to the upstream.
+// verifyToken verifies the bearer token of a call to a version that accepts tokens. It returns nil and the zero denial
+// for a call without one. Tokens are read from Authorization only (RFC 6750 section 2.1): in a query they would end up
+// in logs. Credentials of other schemes are passed on to the upstream.
 func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) {
 	if authorization.n == 0 {
 		return nil, policy.Denial{}
@@ -128,14 +127,14 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 // ask has the token's issuer check the token. asked is false if no issuer introspects the
 // token: then the verifier checks it.
 func (c *call) ask(token string) (denial policy.Denial, asked bool) {
-	whom := c.route.version.asked
-	if whom == nil {
+	from := c.route.version.asked
+	if from == nil {
 		return policy.Denial{}, false
 	}
 	if c.gateway.asker == nil {
 		return policy.TokenIssuerAway, true
 	}
-	return c.gateway.asker.Ask(c.context(), token, whom, c.start, &c.cache.token)
+	return c.gateway.asker.Ask(c.context(), token, from, c.start, &c.cache.token)
 }
 
 // bearerToken returns the credentials of a line with the scheme Bearer, whose name is

@@ -109,8 +109,8 @@ func (r *route) needsHTTP(method string, length int64) bool {
 	return r.isDocument(method) || length != 0 && d.requests != nil && r.isDescribed(method)
 }
 
-// isDescribed reports whether the document describes the route, also where that cannot be said because the document is
-// not compiled in time: net/http refuses the call then.
+// isDescribed reports whether the document describes the route, or if that is unknown because the document isn't
+// compiled in time: net/http then refuses the call.
 func (r *route) isDescribed(method string) bool {
 	var scratch [4]validate.Match
 	found, err := r.version.description.operations(context.Background(), scratch[:0], method, r.rest)

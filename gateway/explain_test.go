@@ -79,12 +79,12 @@ func TestExplain_lacks(t *testing.T) {
 	r := newRig(t, nil, withRules(shopRules))
 	hash := policy.HashKey(r.mint("prod", snapshot.Key{ID: "key_r", Owner: "app", Scopes: []string{"read"}}))
 	for at, want := range map[string]string{
-		"GET /orders/1":   "It asks for the scope orders:read.",
-		"GET /orders%2F1": "It asks for the scope orders:read.",
-		"GET /staff":      "It asks for one of the groups staff.",
+		"GET /orders/1":   "It requires the scope orders:read.",
+		"GET /orders%2F1": "It requires the scope orders:read.",
+		"GET /staff":      "It requires one of the groups staff.",
 		"POST /x":         "Keys need the scope write for POST",
-		"GET /shadow":     "It asks for one of the groups staff.",
-		"GET /x":          "No enforced rule is for this route",
+		"GET /shadow":     "It requires one of the groups staff.",
+		"GET /x":          "No enforced rule matches this route",
 	} {
 		method, path, _ := strings.Cut(at, " ")
 		got := r.gateway.Explain(policy.Question{

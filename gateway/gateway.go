@@ -97,8 +97,8 @@ type Options struct {
 	// public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where
-	// they are no project's address. nil: they get 404.
+	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where they aren't a project's
+	// address. If it is nil, they get 404.
 	Probes http.Handler
 
 	// Trusted are the proxies whose X-Forwarded headers are believed.
@@ -231,8 +231,7 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	return nil
 }
 
-// Close ends tunnels and closes idle connections to upstreams. Running calls go on: stop
-// the listener first.
+// Close ends tunnels and closes idle connections to upstreams. Running calls continue: stop the listener first.
 func (g *Gateway) Close() {
 	g.close()
 	for _, up := range g.table.Load().upstreams {

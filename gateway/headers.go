@@ -302,10 +302,9 @@ func hasToken(lines []string, token string) bool {
 	return false
 }
 
-// wantsWebSocket reports whether a request asks for a WebSocket. No other upgrade is
-// forwarded: h2c would hide requests from the gateway. As on Kong, the Upgrade field alone
-// decides (kong/runloop/handler.lua, access.before). The upstream checks what else RFC 6455
-// section 4.2.1 requires of a handshake, the method and Connection; when it answers 101, no
+// wantsWebSocket reports whether a request is for a WebSocket. No other upgrade is forwarded: h2c would hide requests
+// from the gateway. As on Kong, the Upgrade field alone decides (kong/runloop/handler.lua, access.before). The upstream
+// checks what else RFC 6455 section 4.2.1 requires of a handshake, the method and Connection; when it answers 101, no
 // other caller's bytes are on the connection.
 func wantsWebSocket(r *http.Request) bool {
 	return r.ProtoMajor == 1 && strings.EqualFold(first(r.Header["Upgrade"]), "websocket")

@@ -11,8 +11,8 @@ import (
 	"postern/gateway/h2"
 )
 
-// maxStreams is how many calls a connection of HTTP/2 may have under way: nginx's number. Calls that the
-// caller has reset count until they are over (CVE-2023-44487).
+// maxStreams is how many simultaneous calls an HTTP/2 connection may have: nginx's number. Calls that the caller has
+// reset count until they are over (CVE-2023-44487).
 const maxStreams = 128
 
 // http2 returns the limits on a connection of HTTP/2. Calls have the same limits as on HTTP/1.1.
@@ -47,7 +47,7 @@ func isLength(digits string, length int64) bool {
 	return err == nil && int64(n) == length
 }
 
-// isVisible reports whether a target can stand in a request line.
+// isVisible reports whether a request line can have a target.
 func isVisible(target string) bool {
 	for i := range len(target) {
 		if c := target[i]; c <= ' ' || c == 0x7f || c == '#' {

@@ -223,7 +223,7 @@ func isReadable(text []byte) bool {
 	return true
 }
 
-// endOfString returns the place behind the string that begins at a place of valid JSON.
+// endOfString returns the position after the string that begins at a position in valid JSON.
 func endOfString(text []byte, at int) int {
 	for at++; text[at] != '"'; at++ {
 		if text[at] == '\\' {
@@ -307,7 +307,7 @@ func skipBlanks(text []byte, at int) int {
 	return at
 }
 
-// endOfValue returns the place behind the value that begins at a place of a valid object.
+// endOfValue returns the position after the value that begins at a position in a valid object.
 func endOfValue(text []byte, at int) int {
 	for depth := 0; ; at++ {
 		switch text[at] {

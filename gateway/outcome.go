@@ -35,7 +35,7 @@ type Outcome struct {
 	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, does not match; "": none
 	InvalidWhy   string // what about it, without a value of the call
 	TrackedRule  string // id of the rule that remembers or forgets an object; "": none
-	Tracked      string // what became of the object: one of the Tracked constants
+	Tracked      string // what happened to the object: one of the Tracked constants
 	TrackedThing string // the object; "" if it was missed
 	MissReason   string // why it was missed, see policy.MissReason
 	BytesIn      int64  // of the request's body that were read for the upstream

@@ -48,7 +48,7 @@ type tracker struct {
 	ended   bool
 }
 
-// newTracker returns nil if the rule of the call's route remembers and forgets nothing.
+// newTracker returns nil if the rule of the call's route neither records nor removes owners.
 func (c *call) newTracker(d *policy.Decision) *tracker {
 	if d.Tracking == nil || c.gateway.ownership == nil {
 		return nil

@@ -167,7 +167,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 	}
 }
 
-// The caller has not the whole answer before the change is recorded, but everything before its end.
+// The caller doesn't have the whole response before the change is recorded, but everything before its end.
 func TestTheEndOfAnAnswerWaitsForItsOwner(t *testing.T) {
 	for name, chunked := range map[string]bool{"length": false, "chunked": true} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func TestAddressing(t *testing.T) {
 
 		{"version is a whole segment", "shop.proxy.test", "/1.0.00/prod", ""},
 		{"environment is a whole segment", "shop.proxy.test", "/1.0.0/prodx", ""},
-		{"dots are no wildcards", "shop.proxy.test", "/1x0x0/prod", ""},
+		{"dots aren't wildcards", "shop.proxy.test", "/1x0x0/prod", ""},
 		{"escaped slash isn't a separator", "shop.proxy.test", "/1.0.0%2fprod/a", ""},
 		{"names have a case", "shop.proxy.test", "/1.0.0/PROD/a", ""},
 		{"only a version", "shop.proxy.test", "/1.0.0", ""},

@@ -35,7 +35,7 @@ func (g *Gateway) Server(addr string) *Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	recovered := func(fault any, stack []byte) {
-		g.log.Error("a call failed by a fault of ours", "fault", fmt.Sprint(fault), "stack", string(stack))
+		g.log.Error("a call failed because of an internal error", "fault", fmt.Sprint(fault), "stack", string(stack))
 	}
 	multiplexed := &h2.Server{Handler: g, Limits: g.limits.http2(), ConnContext: g.withConnInfo, Recovered: recovered}
 	fast := &engine.Server{

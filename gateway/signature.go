@@ -48,7 +48,7 @@ func compileSigner(s *snapshot.Project, unsealer Unsealer) (*signer, error) {
 			return nil, fmt.Errorf("signing key %s: %w", k.ID, err)
 		}
 		if len(private) != ed25519.PrivateKeySize || !ed25519.PublicKey(k.Public).Equal(private.Public()) {
-			return nil, fmt.Errorf("signing key %s: its halves do not belong together", k.ID)
+			return nil, fmt.Errorf("signing key %s: its public and private keys do not match", k.ID)
 		}
 		out.keys = append(out.keys, signingKey{k.ID, k.Public, private, k.SignsFrom, k.PublishedUntil})
 	}
@@ -100,7 +100,7 @@ func (c *call) signatureLines(set func(name, value string)) {
 	}
 	s.cover("@query", query)
 	c.identityLines(func(name, value string) {
-		if name != authorizationHeader { // a secret of its own, and no identity header
+		if name != authorizationHeader { // a secret, and not an identity header
 			s.cover(name, value)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"postern/core/policy"
 )
 
-// slots counts the calls under way at one environment: in all, and of one address (for IPv6,
-// one /64), so that a caller with many slow calls does not keep the others out.
+// slots counts the current calls to one environment: in total, and per address (for IPv6, one /64), so that a caller
+// with many slow calls does not keep the others out.
 type slots struct {
 	underWay atomic.Int64
 
@@ -68,12 +68,12 @@ func (c *call) takeSlot() (policy.Denial, bool) {
 	switch limits := &c.gateway.limits; {
 	case of.underWay.Add(1) > limits.UnderWay:
 		of.underWay.Add(-1)
-		c.warn("too many calls under way to one environment", nil)
+		c.warn("too many simultaneous calls to one environment", nil)
 		return policy.UpstreamUnreachable, false
 	case own.underWay.Add(1) > limits.UnderWayFromOne:
 		own.underWay.Add(-1)
 		of.underWay.Add(-1)
-		c.warn("too many calls under way to one environment from one address", nil)
+		c.warn("too many simultaneous calls to one environment from one address", nil)
 		c.retryAfter = 1
 		return policy.RateLimited, false
 	}

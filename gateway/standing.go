@@ -11,12 +11,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// standing decides again whether a call that is being forwarded would be admitted, by its
-// credential and the current table. It returns the denial that the call would get now, and
-// false if the call may go on.
+// standing decides again whether a call that is being forwarded would be admitted, by its credential and the current
+// table. It returns the denial that the call would get now, and false if the call may continue.
 //
-// It runs on another goroutine than the call. It reads only fields that are written before
-// the call is forwarded, and writes none.
+// It runs on another goroutine than the call. It reads only fields that are written before the call is forwarded, and
+// writes none.
 func (c *call) standing() (policy.Denial, bool) {
 	_, at, ok := c.gateway.find(c.host, c.target, c.conn)
 	if !ok {
@@ -108,8 +107,7 @@ func (w *watch) check() {
 	} else {
 		w.call.writing.arm()
 	}
-	// The timer goes on after the end: the call may have replaced the deadline in the past
-	// before it noticed.
+	// The timer continues after the end: the call may have replaced the deadline in the past before it noticed.
 	w.timer.Reset(recheckEvery)
 }
 

@@ -40,9 +40,9 @@ const (
 
 // trace is the trace of a call, and what its upstream gets of it.
 type trace struct {
-	CallTrace // nil: the call is not recorded, and what the caller sent is handed on
+	CallTrace // nil: the call isn't recorded, and the caller's header is passed on
 
-	parent, state string // for the upstream; "": what the caller sent is handed on
+	parent, state string // for the upstream; "": the caller's header is passed on
 }
 
 // startTrace begins the trace of a call, if the call is recorded. Whether the trace of a caller is continued depends on

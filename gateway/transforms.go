@@ -96,8 +96,8 @@ func (h *headerChanges) responseHeader(header http.Header) {
 	}
 }
 
-// changeHeader applies change to a header. Names without lines, by which net/http is kept from adding
-// a line of its own, stay.
+// changeHeader applies change to a header. Names without lines, by which net/http is kept from adding a separate line,
+// stay.
 func changeHeader(header http.Header, change func([]engine.Field) []engine.Field) {
 	var fields []engine.Field
 	for name, lines := range header {

@@ -23,7 +23,7 @@ func (c *httpCall) tunnel(response *http.Response, asked bool, watched *watch) {
 		// Bytes of an unrequested protocol would be read as the beginning of the next
 		// response.
 		c.refuse(policy.UpstreamUnreachable)
-		c.warn("the upstream switched protocols unasked", nil)
+		c.warn("the upstream switched protocols without a request for it", nil)
 		return
 	}
 	c.status = response.StatusCode

@@ -64,7 +64,7 @@ func lowerLimit(a, b int64) int64 {
 }
 
 // errResponseTooLarge ends a response of unknown length when it exceeds its cap.
-var errResponseTooLarge = errors.New("the response is over what an unclaimed proxy may carry")
+var errResponseTooLarge = errors.New("the response is larger than an unclaimed proxy allows")
 
 // term has the time at which an unclaimed project expires, formatted for response headers.
 type term struct {

@@ -69,9 +69,9 @@ func (c *call) refusesHead(length int64, header func(string) []string) (d policy
 }
 
 // uncompiled returns the denial of a call whose document could not be compiled in time. Where refusals are only
-// reported, it goes on.
+// reported, the call continues.
 func (c *call) uncompiled(err error) (policy.Denial, bool) {
-	c.warn("a request was not compared with the OpenAPI document, which is not compiled yet", err)
+	c.warn("a request was not validated: the OpenAPI document is not compiled yet", err)
 	if !c.route.version.description.enforce {
 		return policy.Denial{}, false
 	}
@@ -135,7 +135,7 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 				c.refuse(c.noMemory(policy.BodyTooLarge))
 				return false
 			}
-			c.warn("a request was not compared with the OpenAPI document: there is no memory for its body", nil)
+			c.warn("a request was not validated: there is no memory for its body", nil)
 			return true
 		}
 		if err != nil {
@@ -188,12 +188,13 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 	}
 	found, err := d.operations(context.Background(), nil, method, at.rest)
 	if err != nil {
-		out.Skip(policy.ExplainValidate, "The OpenAPI document is not compiled yet, because too many are. Ask again.")
+		out.Skip(policy.ExplainValidate, "The OpenAPI document isn't compiled yet, because many others are waiting. "+
+			"Try again.")
 		return
 	}
 	if len(found) == 0 {
 		out.Skip(policy.ExplainValidate,
-			"The OpenAPI document does not describe this route: requests are not validated.")
+			"The OpenAPI document doesn't describe this route, so requests aren't validated.")
 		return
 	}
 	m, work := found[0], validate.NewWork(context.Background())
@@ -202,13 +203,14 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 	}
 	problems := m.Path(work)
 	if len(problems) == 0 {
-		out.Skip(policy.ExplainValidate, "The path matches "+m.Name+" of the OpenAPI document. A question has no "+
-			"query, headers and body to validate.")
+		out.Skip(policy.ExplainValidate, "The path matches "+m.Name+" of the OpenAPI document. Query, headers "+
+			"and body aren't validated here.")
 		return
 	}
 	if !d.enforce {
-		out.Report(policy.ExplainValidate, "By "+m.Name+" of the OpenAPI document, "+problems[0].String()+
-			"; that is only reported.")
+		out.Report(policy.ExplainValidate, "According to "+m.Name+" of the OpenAPI document, "+
+			problems[0].String()+"; this "+
+			"is only reported.")
 		return
 	}
 	exported := out.Exported // the exported gateway does not validate

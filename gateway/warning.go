@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// health is the state of an environment that is kept when the table is replaced: calls under
-// way, and the times of log lines.
+// health is the state of an environment that is kept when the table is replaced: current calls, and the times of log
+// lines.
 type health struct {
 	slots    slots
 	warnings warnings

@@ -20,7 +20,7 @@ import (
 type Registration struct {
 	add        func(*river.Workers) error
 	periodic   []*river.PeriodicJob
-	queue      string // a River queue of its own; "" for the default one
+	queue      string // a separate River queue; "" for the default one
 	maxWorkers int    // of that queue
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	logoutQueue   = "logouts" // of its own, so that slow applications delay nothing else
+	logoutQueue   = "logouts" // a separate queue, so that slow applications delay nothing else
 	logoutWorkers = 2
 	logoutsEvery  = 5 * time.Second
 )

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	mailQueue    = "mail" // of its own, so that a slow mail server delays nothing else
+	mailQueue    = "mail" // a separate queue, so that a slow mail server delays nothing else
 	mailWorkers  = 4
 	mailAttempts = 6
 

@@ -63,8 +63,8 @@ type tracedError struct {
 // Unwrap returns the attempt's error.
 func (e *tracedError) Unwrap() error { return e.error }
 
-// traced is a river.WorkerMiddleware that records attempts as traces of their own, linked to the request that queued
-// the job. The attempts at a job of a recorded request are all recorded.
+// traced is a river.WorkerMiddleware that records attempts as separate traces, linked to the request that queued the
+// job. The attempts at a job of a recorded request are all recorded.
 type traced struct {
 	river.MiddlewareDefaults
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	webhookQueue   = "webhooks" // of its own, so that slow receivers do not delay exports
+	webhookQueue   = "webhooks" // a separate queue, so that slow receivers don't delay exports
 	webhookWorkers = 16         // deliveries that one process waits for at a time
 	webhookUpkeep  = time.Hour
 )

@@ -29,11 +29,11 @@ type Workers struct {
 	stopping *atomic.Bool // for riverLog
 }
 
-// Options are what Workers need besides the jobs.
+// Options are the dependencies of Workers, apart from the jobs.
 type Options struct {
 	DB  *models.DB
 	Log *slog.Logger
-	// Observe is told of each attempt at a job; nil: nothing is.
+	// Observe is called with each attempt at a job; it may be nil.
 	Observe func(kind string, failed bool, took time.Duration)
 	Traces  *traces.Tracer // nil: nothing is traced
 }
@@ -130,7 +130,8 @@ func (h *logErrors) HandleError(_ context.Context, job *rivertype.JobRow, err er
 	if in, ok := errors.AsType[*tracedError](err); ok {
 		log = log.With("trace_id", in.trace)
 	}
-	log.Warn("a job's attempt failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
+	log.Warn("an attempt at a job "+
+		"failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
 	return nil
 }
 

@@ -13,11 +13,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// oldestProgram is the newest step that a program must know at least to use the
-// schema as it is now. Raise it, to the step's own number, with a step that older
-// code must not run on: where it would ignore a limit, a takedown or a permission,
-// or fail. Steps that older code can ignore leave it, so that replicas can be
-// replaced one by one. A new version of River's tables comes with a step of ours.
+// oldestProgram is the newest step that a program must know to use the current schema. Raise it, to the step's own
+// number, with a step that older code must not run on: where it would ignore a limit, a takedown or a permission, or
+// fail. Steps that older code can ignore leave it, so that replicas can be replaced one by one. A new version of
+// River's tables comes with a step of ours.
 const oldestProgram = 1
 
 // UnknownSchemaError is a schema that this program must not use.
@@ -40,14 +39,14 @@ func Check(ctx context.Context, db *sql.DB, dialect Dialect) error {
 	}
 	known := newest(steps)
 	if s.oldest > known {
-		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d, which needs a postern that knows schema "+
-			"%d, and this one knows %d: use the newer postern here as well", s.applied, s.oldest, known)}
+		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d, which requires a postern that knows "+
+			"schema %d, but this one knows %d: use the newer postern here as well", s.applied, s.oldest, known)}
 	}
 	digest, err := digestOf(steps, dialect, s.applied)
 	if err != nil {
 		return err
 	}
-	// A digest is recorded once all steps are applied. Of newer steps this program has none.
+	// A digest is recorded once all steps are applied. This program doesn't have newer steps.
 	other := s.applied <= known && s.version <= known && s.digest.String != "" && s.digest.String != digest
 	if s.applied > 0 && (other || !s.digest.Valid || s.version < s.applied) {
 		return &UnknownSchemaError{fmt.Sprintf("the database has schema %d of another, unreleased commit of postern, "+
@@ -107,7 +106,7 @@ func digestOf(steps []*goose.Source, dialect Dialect, last int64) (string, error
 
 var insignificant = regexp.MustCompile(`--.*|\s+`)
 
-// Lag is what a database lacks of this program's schema.
+// Lag is the part of this program's schema that a database lacks.
 type Lag int
 
 // What a database can lack.
@@ -136,8 +135,8 @@ func Behind(ctx context.Context, db *sql.DB, dialect Dialect) (Lag, error) {
 	return LacksNothing, nil
 }
 
-// MayMigrate reports whether the role of the connection may change the schema: it owns its
-// tables, or may create them where there are none.
+// MayMigrate reports whether the role of the connection may change the schema: it owns its tables, or may create them
+// if there are none.
 func MayMigrate(ctx context.Context, db *sql.DB, dialect Dialect) (may bool, err error) {
 	if dialect == SQLite {
 		return true, nil

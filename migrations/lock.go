@@ -33,7 +33,7 @@ const logWaitAfter = time.Second
 // SessionLock implements lock.SessionLocker.
 func (l loggedLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	waiting := time.AfterFunc(logWaitAfter, func() {
-		l.log.Warn("waiting for another process that is bringing the schema up to date")
+		l.log.Warn("waiting for another process that is migrating the schema")
 	})
 	defer waiting.Stop()
 	return l.SessionLocker.SessionLock(ctx, conn)

@@ -16,7 +16,7 @@ type Account struct {
 	Email        string
 	Name         string
 	PasswordHash string
-	Operator     bool // of the installation, beside what they are in teams
+	Operator     bool // of the installation, in addition to their roles in teams
 	CreatedAt    time.Time
 
 	// EmailUnproven says that the address was only typed, at an open sign-up or later, and that nothing has shown yet
@@ -157,7 +157,7 @@ func (t *Tx) SetProfile(a Account) error {
 
 // Ended counts what EndAccess removed of an account.
 type Ended struct {
-	Sessions int64 // with links and attempts to sign in that are under way, and browsers that were remembered
+	Sessions int64 // with current links and sign-in attempts, and remembered browsers
 	Tokens   int64 // and what programs were given that have not fetched their token yet
 	SignIns  int64 // with providers
 }

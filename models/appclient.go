@@ -17,7 +17,7 @@ type AppClient struct {
 	Name                 string
 	RedirectURIs         []string   `gorm:"serializer:json"`
 	LogoutURIs           []string   `gorm:"serializer:json"`
-	BackchannelLogoutURI string     // where the client is told that a session has ended, "" for nowhere
+	BackchannelLogoutURI string     // where the client is notified that a session has ended, or ""
 	APIScopes            Texts      // that it may ask for
 	GrantTypes           Texts      // how it gets tokens
 	FrozenAt             *time.Time // nil: not frozen

@@ -52,8 +52,8 @@ func TestHoldCertificate(t *testing.T) {
 			want             bool
 		}{
 			{name: "a new name", at: directory, holder: "a", want: true},
-			{name: "another holder meanwhile", at: directory, holder: "b"},
-			{name: "another holder meanwhile, for another server", at: "https://other.test/dir", holder: "b"},
+			{name: "another holder in the meantime", at: directory, holder: "b"},
+			{name: "another holder in the meantime, for another server", at: "https://other.test/dir", holder: "b"},
 			{
 				name:   "after a failure, before it is due",
 				at:     directory,

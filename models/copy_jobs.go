@@ -20,8 +20,8 @@ const (
 			$15, $16::integer::bit(8))`
 )
 
-// jobs copies the jobs that have not ended. The workers' rows are copied as well, so that a
-// job that was running goes on when its worker has not been heard of.
+// jobs copies the jobs that have not ended. The workers' rows are copied as well, so that a job that was running
+// continues when its worker has been silent.
 func (c copying) jobs() (n int64, err error) {
 	rows, err := c.from.sqlTx.QueryContext(c.ctx, readJobs)
 	if err != nil {

@@ -282,7 +282,7 @@ func (c copying) table(name string, columns []copiedColumn) (int64, error) {
 		return 0, err
 	}
 	if written != source.sum {
-		return 0, fmt.Errorf("it has %d rows on PostgreSQL that are not the %d rows on SQLite", written.rows,
+		return 0, fmt.Errorf("its %d rows on PostgreSQL are not the same as its %d rows on SQLite", written.rows,
 			source.sum.rows)
 	}
 	return written.rows, c.continueNumbers(name, columns)
@@ -321,7 +321,7 @@ func (c copying) readBack(query string, columns []copiedColumn) (sum rowSum, err
 	return sum, err
 }
 
-// continueNumbers lets the sequences of a table go on after its rows.
+// continueNumbers makes the sequences of a table continue after its rows.
 func (c copying) continueNumbers(table string, columns []copiedColumn) error {
 	for _, column := range columns {
 		if !column.numbered {

@@ -9,11 +9,11 @@ import (
 	"postern/migrations"
 )
 
-// SaveSQLite writes a copy of a SQLite database to a new file, as it is at one point in
-// time. Other connections and processes may read and write meanwhile.
+// SaveSQLite writes a copy of a SQLite database to a new file, as it is at one point in time. Other connections and
+// processes may read and write during this.
 func (d *DB) SaveSQLite(ctx context.Context, path string) error {
 	if d.dialect != migrations.SQLite {
-		return errors.New("models: only a SQLite database is copied into a file")
+		return errors.New("models: only a SQLite database can be copied into a file")
 	}
 	if _, err := d.SQL().ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return fmt.Errorf("models: copy the SQLite database: %w", err)

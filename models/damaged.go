@@ -2,8 +2,7 @@ package models
 
 import "errors"
 
-// The result codes of SQLite (https://sqlite.org/rescode.html) for a file that
-// is no database or is one no more.
+// The result codes of SQLite (https://sqlite.org/rescode.html) for a file that isn't a database, or no longer is one.
 const (
 	sqliteCorrupt = 11
 	sqliteNotADB  = 26

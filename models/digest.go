@@ -24,7 +24,7 @@ func (d *Digest) Scan(value any) error {
 	case nil:
 		*d = nil
 	case []byte:
-		*d = bytes.Clone(v) // the driver goes on to use its own
+		*d = bytes.Clone(v) // the driver reuses its own
 	default:
 		return fmt.Errorf("models: a digest is kept as %T", value)
 	}

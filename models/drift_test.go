@@ -260,7 +260,7 @@ func grouped(t *testing.T, db *models.DB, query string) map[string][]string {
 	return groups
 }
 
-// Several teams without a claim code are no duplicates of each other.
+// Several teams without a claim code aren't duplicates of each other.
 func TestAnAbsentDigestIsNoValue(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		err := db.Write(t.Context(), func(tx *models.Tx) error {

@@ -140,7 +140,7 @@ func (t *Tx) SetInvitation(userID string, hash Digest, endsAt *time.Time) error 
 		UpdateColumns(&EndUser{InvitationHash: hash, InvitationEndsAt: endsAt}).Error
 }
 
-// EndUsersByExternalID returns at most two users whom a provisioning system has under an id.
+// EndUsersByExternalID returns at most two users with a provisioning system's ID.
 func (t *Tx) EndUsersByExternalID(tenantID, externalID string) ([]EndUser, error) {
 	var list []EndUser
 	return list, t.db.Where("tenant_id = ? AND external_id = ?", tenantID, externalID).Order("id").Limit(2).

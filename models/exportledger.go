@@ -9,7 +9,7 @@ type ExportLedger struct {
 	Document []byte
 }
 
-// ExportLedgerOf finds the ledger of an export. It returns nil if the export has none.
+// ExportLedgerOf finds the ledger of an export. It returns nil if the export doesn't have one.
 func (t *Tx) ExportLedgerOf(exportID string) ([]byte, error) {
 	var row ExportLedger
 	err := t.db.Where("export_id = ?", exportID).Take(&row).Error

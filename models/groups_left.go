@@ -17,7 +17,7 @@ type GroupsLeft struct {
 // after a time.
 func (t *Tx) GroupsLeftSince(projectID string, after time.Time) ([]GroupsLeft, error) {
 	var rows []EndUser
-	// The condition stands in the text: SQLite uses an index of some rows for no other.
+	// The condition is part of the text, because SQLite uses a partial index only then.
 	err := t.db.
 		Select("id", "groups_left_at").
 		Where("groups_left_at IS NOT NULL AND tenant_id IN (?) AND groups_left_at > ?", t.served(projectID), after).
@@ -61,7 +61,7 @@ func (t *Tx) noteGroupLeftBelow(groupID string) error {
 	return t.db.Exec(below, groupID, Now()).Error
 }
 
-// noteAdminsLeft records that those of the list who are admins of their groups end to be so now.
+// noteAdminsLeft records that the listed users who are admins of their groups lose that role now.
 func (t *Tx) noteAdminsLeft(list []GroupMember) error {
 	users := map[string][]string{} // by group
 	for _, one := range list {

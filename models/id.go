@@ -48,14 +48,14 @@ const rawIDLength = 26
 func parseRawID(kind string, s []byte) (id RawID, err error) {
 	n := len(kind)
 	if len(s) != n+1+rawIDLength || string(s[:n]) != kind || s[n] != '_' {
-		return id, fmt.Errorf("models: %q is no id of kind %s", s, kind)
+		return id, fmt.Errorf("models: %q is not an id of kind %s", s, kind)
 	}
 	var bits, have uint32
 	out := 0
 	for _, c := range s[n+1:] {
 		value := crockfordValues[c]
 		if value == notCrockford {
-			return RawID{}, fmt.Errorf("models: %q is no id of kind %s", s, kind)
+			return RawID{}, fmt.Errorf("models: %q is not an id of kind %s", s, kind)
 		}
 		bits, have = bits<<5|uint32(value), have+5
 		if have >= 8 {
@@ -69,7 +69,7 @@ func parseRawID(kind string, s []byte) (id RawID, err error) {
 
 const notCrockford = 0xff
 
-// crockfordValues has what each letter of crockford stands for.
+// crockfordValues has the value of each letter of crockford.
 var crockfordValues = func() (values [256]byte) {
 	for i := range values {
 		values[i] = notCrockford

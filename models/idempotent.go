@@ -12,7 +12,7 @@ import (
 type IdempotentRequest struct {
 	Lookup      []byte `gorm:"primaryKey"`
 	Fingerprint []byte
-	LeaseID     string // of the attempt that is under way, or was the last one
+	LeaseID     string // of the current or last attempt
 	LeaseUntil  time.Time
 	CarriedOut  bool   // an attempt has committed something
 	Answer      []byte // sealed; empty while there is none

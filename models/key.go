@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// APIKey is a row of api_keys. Environment "" opens all environments. With a
-// product it opens that one's projects beside its own.
+// APIKey is a row of api_keys. Environment "" opens all environments. With a product it is valid for the product's
+// projects in addition to its own.
 type APIKey struct {
 	ID           string `gorm:"primaryKey"`
 	ProjectID    string
@@ -83,11 +83,9 @@ func (t *Tx) CountAllKeys() (int64, error) {
 // keysAtOnce keeps each query of ScanServedKeys far below the deadline of a statement.
 const keysAtOnce = 10_000
 
-// ScanServedKeys calls fn with every key of the project by id. The row is overwritten by
-// the next, and has only what a gateway needs of a key, no description for example. A
-// million rows go through here when a server starts: columns that are not read and times
-// that are not parsed are half of the work. They are read page by page, each in a query of
-// its own.
+// ScanServedKeys calls fn with every key of the project by id. The row is overwritten by the next, and has only what a
+// gateway needs of a key, no description for example. A million rows go through here when a server starts: columns that
+// are not read and times that are not parsed are half of the work. They are read page by page, each in its own query.
 func (t *Tx) ScanServedKeys(projectID string, fn func(*APIKey) error) error {
 	after := ""
 	for {
@@ -170,7 +168,7 @@ const keyIsSpecial = "(state <> 'active' OR limits IS NOT NULL OR allowed_cidrs 
 	"expires_at IS NOT NULL)"
 
 // ScanSpecialKeys calls fn by id with the keys of a project that are not active, or have limits, address ranges, a
-// former secret or an end of their own, and whose id is before the one given.
+// former secret or their own expiry, and whose ID is before the given one.
 func (t *Tx) ScanSpecialKeys(projectID, before string, fn func(*APIKey) error) error {
 	return scanKeys(t.db.Where("project_id = ? AND id < ?", projectID, before).Where(keyIsSpecial), fn)
 }

@@ -18,8 +18,7 @@ type KeyFilter struct {
 	Now         time.Time
 }
 
-// AllEnvironments stands in a KeyFilter for keys that open all environments; no
-// environment can have that name.
+// AllEnvironments in a KeyFilter means keys that are valid for all environments; no environment can have that name.
 const AllEnvironments = "all"
 
 const (

@@ -55,7 +55,7 @@ func (t *Tx) UpdateKeyType(one KeyType) error {
 		UpdateColumns(&one).Error
 }
 
-// DeleteKeyType removes a key type's row; ErrReferenced where it has keys.
+// DeleteKeyType removes a key type's row; ErrReferenced if it has keys.
 func (t *Tx) DeleteKeyType(id string) error { return t.db.Where("id = ?", id).Delete(&KeyType{}).Error }
 
 // CountKeysOfTenant counts the keys of a tenant in all projects, and those of them

@@ -46,8 +46,7 @@ func (t *Tx) KeepLimitCounts(rows []LimitCount, now int64) error {
 	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
 }
 
-// ScanLimitCounts calls fn with every count of a window that goes on after now,
-// in Unix seconds.
+// ScanLimitCounts calls fn with every count of a window that ends after now, in Unix seconds.
 func (t *Tx) ScanLimitCounts(now int64, fn func(LimitCount) error) (err error) {
 	rows, err := t.db.Model(&LimitCount{}).Where("ends_at > ?", now).Rows()
 	if err != nil {

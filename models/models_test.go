@@ -187,7 +187,7 @@ func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
 			}
 			last, err := tx.LastRevision()
 			if last.ID != 0 {
-				t.Errorf("revision %d, made meanwhile, is seen", last.ID)
+				t.Errorf("revision %d, made in the meantime, is seen", last.ID)
 			}
 			return err
 		})

@@ -91,11 +91,10 @@ func (d *DB) Reach(ctx context.Context) error {
 	return nil
 }
 
-// openSQLite opens the file twice. Writers share one connection and begin IMMEDIATE:
-// of two transactions that begin deferred and write after reading, one fails with
-// SQLITE_BUSY at once instead of waiting. Readers have connections of their own, so
-// that an export that reads for a minute blocks no other query (WAL). The driver
-// ignores _txlock if _time_format is set; its default is the format that is needed.
+// openSQLite opens the file twice. Writers share one connection and begin IMMEDIATE: of two transactions that begin
+// deferred and write after reading, one fails with SQLITE_BUSY at once instead of waiting. Readers have their own
+// connections, so that an export that reads for a minute blocks no other query (WAL). The driver ignores _txlock if
+// _time_format is set; its default is the format that is needed.
 func openSQLite(ctx context.Context, path string, deadlines Deadlines) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
@@ -148,9 +147,8 @@ func gormConfig() *gorm.Config {
 // Now returns the current time as both databases store it.
 func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Migrate brings the schema up to date and returns how many steps of ours and of
-// the job queue were applied. On PostgreSQL it has connections of its own: a step
-// takes as long as it takes.
+// Migrate brings the schema up to date and returns how many steps of ours and of the job queue were applied. On
+// PostgreSQL it has its own connections: a step takes as long as it takes.
 func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, err error) {
 	steps := d.SQL()
 	if d.server != nil {
@@ -195,8 +193,8 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 // apply them.
 var ErrBehind = errors.New("the schema lacks steps")
 
-// ErrEmpty is ErrBehind where the database has none of our tables.
-var ErrEmpty = errors.New("the database has none of Postern's tables yet")
+// ErrEmpty is ErrBehind for a database without our tables.
+var ErrEmpty = errors.New("the database doesn't have Postern's tables yet")
 
 // UseSchema is Migrate for a process that may not migrate: it returns ErrEmpty, ErrBehind or a
 // migrations.UnknownSchemaError unless this program can use the schema as it is.

@@ -16,8 +16,8 @@ func (t *Tx) UpdateVersionOpenAPI(v Version, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// InvalidRequest is a row of invalid_requests: calls of one day to an operation that did not match the
-// OpenAPI document, and were forwarded all the same.
+// InvalidRequest is a row of invalid_requests: calls of one day to an operation that did not match the OpenAPI
+// document, and were forwarded anyway.
 type InvalidRequest struct {
 	ProjectID string `gorm:"primaryKey"`
 	VersionID string `gorm:"primaryKey"`
@@ -28,7 +28,7 @@ type InvalidRequest struct {
 	LastAt    time.Time
 }
 
-// AddInvalidRequests adds to the rows of a day, which are made where they are missing.
+// AddInvalidRequests adds to the rows of a day, and creates missing ones.
 func (t *Tx) AddInvalidRequests(rows []InvalidRequest) error {
 	if err := t.lockUsage(); err != nil {
 		return err

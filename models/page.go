@@ -29,13 +29,13 @@ type Page struct {
 	Limit  int    // the most items: at most MaxLimit, DefaultLimit if it is 0 or less
 	Sort   Sort   // the order, of lists that offer any; the pages of a list have the same
 	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
-	Count  bool   // asks for List.Total
+	Count  bool   // requests List.Total
 
 	match []condition // of Text and of filters that no index has; see window
 	of    string      // the table whose columns match and the order name, of a list of several; "" for any
 }
 
-// PageOf returns the page that a request asks for, in the order that sort names, of what contains the text.
+// PageOf returns the requested page of the items that contain the text, in the order that sort names.
 func PageOf(asked contract.Page, sort, text string) Page {
 	return Page{Cursor: asked.Cursor, Limit: asked.Limit, Sort: ParseSort(sort), Text: text, Count: asked.Count}
 }
@@ -53,7 +53,7 @@ type List[T any] struct {
 	Items []T
 	Next  string // cursor of the next page, "" on the last
 
-	// Total is the number of items on all pages if Page.Count asks for it, and MaxTotal+1 if there are more than
+	// Total is the number of items on all pages if Page.Count requests it, and MaxTotal+1 if there are more than
 	// MaxTotal. Lists that are not read page by page leave it 0, and so does a search that is Partial.
 	Total   int64
 	AtLeast bool // there can be more than Total: they are beyond SearchWindow

@@ -15,8 +15,8 @@ var ErrTransactionPooling = errors.New("the database address leads to a connecti
 	"(such as pgbouncer with pool_mode = transaction), which Postern cannot use: set pool_mode = session, " +
 	"or connect to PostgreSQL itself")
 
-// ErrPoolTooSmall means that the address leads to a connection pooler that has too few sessions left. A
-// process that waits for one can't follow changes, and goes on accepting revoked keys.
+// ErrPoolTooSmall means that the address leads to a connection pooler that has too few sessions left. A process that
+// waits for one can't follow changes, and keeps accepting revoked keys.
 var ErrPoolTooSmall = errors.New("the database address leads to a connection pooler that has fewer sessions " +
 	"left than --database-max-connections: give it that many for each process and for one more (pgbouncer's " +
 	"default_pool_size), lower the setting, or connect to PostgreSQL itself")

@@ -44,8 +44,8 @@ type Deadlines struct {
 	Network   time.Duration // sent data may stay unacknowledged this long (TCP_USER_TIMEOUT)
 }
 
-// Idle is below Lock: who waits for a lock that a frozen process holds gets it
-// when the server ends that process's transaction.
+// Idle is below Lock: a transaction that waits for a frozen process's lock gets it when the server ends that process's
+// transaction.
 var defaultDeadlines = Deadlines{
 	Queue:     5 * time.Second,
 	Connect:   3 * time.Second,
@@ -82,9 +82,8 @@ const (
 	MinConns = 10
 )
 
-// answerMargin is how long the client waits for the server's own deadline to be
-// reported before it takes the connection for dead; bulkSilence is the same
-// where a statement may run for an hour, but has rows to show meanwhile.
+// answerMargin is how long the client waits for the server's own deadline to be reported before it considers the
+// connection dead; bulkSilence is the same where a statement may run for an hour, but returns rows during that time.
 const (
 	answerMargin = 500 * time.Millisecond
 	bulkSilence  = time.Minute
@@ -254,8 +253,8 @@ func (s *server) bulkLimits() limits {
 // else waits behind the change. Migrate tries again.
 func (s *server) migrationLimits() limits { return limits{lock: s.deadlines.Lock} }
 
-// endsEarly reports whether the password of a connection string may end at one of its own characters. What
-// follows would be taken for the host or the database, which errors name.
+// endsEarly reports whether the password of a connection string may end at one of its own characters. The rest would be
+// read as the host or the database, which errors name.
 func endsEarly(databaseURL string) bool {
 	_, rest, _ := strings.Cut(databaseURL, "://")
 	user, rest, found := strings.Cut(rest, "@")

@@ -108,8 +108,8 @@ func (t *Tx) UpdateProduct(one Product, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteProduct removes a product's row; ErrReferenced where it has projects. Its
-// keys open no project but their own by then and go on as keys of that one.
+// DeleteProduct removes a product's row; ErrReferenced if it has projects. Its keys must then be valid only for their
+// own project, and stay as keys of that project.
 func (t *Tx) DeleteProduct(id string) error {
 	if err := t.db.Model(&APIKey{}).Where("product_id = ?", id).UpdateColumn("product_id", nil).Error; err != nil {
 		return err

@@ -60,11 +60,11 @@ var ofProject = append(logins("project_id"), []holding{
 	{"versions", "id", "project_id = ?"},
 	{"key_types", "id", "project_id = ?"},
 	{"project_tenants", "tenant_id", "project_id = ?"},
-	// A replica whose position has no revision takes the database for a restored one.
+	// A replica whose position has no revision treats the database as a restored one.
 	{"revisions", "id", "project_id = ? AND id < (SELECT max(id) FROM revisions) - 1000"},
 }...)
 
-// ofTeam lists what belongs to a team beside its projects.
+// ofTeam lists what belongs to a team in addition to its projects.
 var ofTeam = append(logins("team_id"), []holding{
 	{"relations", "object", "tenant_id IN (SELECT id FROM tenants WHERE team_id = ?)"},
 	{"tokens", "id", "team_id = ?"},

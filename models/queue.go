@@ -10,8 +10,8 @@ import (
 	"postern/platform/fault"
 )
 
-// errQueue means that a change has waited for its turn in vain.
-var errQueue = errors.New("models: other changes kept SQLite's writer")
+// errQueue means that a change didn't get its turn.
+var errQueue = errors.New("models: other changes held SQLite's write lock")
 
 // queue lets changes of SQLite write one after the other, in the order in which they came. The pool of the one
 // connection has neither this order nor a deadline.

@@ -173,9 +173,9 @@ func afterRelation(q *gorm.DB, row Relation) *gorm.DB {
 // relationsAtOnce keeps each query of ScanRelations far below the deadline of a statement.
 const relationsAtOnce = 20_000
 
-// ScanRelations calls fn with every relation of a project by tenant, object, relation and user, holding
-// one row at a time. A million rows go through here, so the columns are scanned without GORM's
-// reflection, and page by page, each in a query of its own.
+// ScanRelations calls fn with every relation of a project by tenant, object, relation and user, holding one row at a
+// time. A million rows go through here, so the columns are scanned without GORM's reflection, and page by page, each in
+// its own query.
 func (t *Tx) ScanRelations(projectID string, fn func(*Relation) error) error {
 	row := Relation{ProjectID: projectID}
 	for {
@@ -241,7 +241,7 @@ type RelationMiss struct {
 // TableName implements schema.Tabler.
 func (RelationMiss) TableName() string { return "relation_misses" }
 
-// AddRelationMisses adds to the rows of a day, which are made where they are missing.
+// AddRelationMisses adds to the rows of a day, and creates missing ones.
 func (t *Tx) AddRelationMisses(rows []RelationMiss) error {
 	if err := t.lockUsage(); err != nil {
 		return err

@@ -128,7 +128,7 @@ const newerRevision = `EXISTS (SELECT 1 FROM revisions AS n WHERE n.project_id =
 		(SELECT product_id FROM api_keys WHERE id = n.key_id) = (SELECT product_id FROM api_keys WHERE id = r.key_id)))`
 
 // PruneRevisions looks at limit revisions after an id, and deletes those that were made before a time. The newest of
-// each project stays, and so do the newest of all: a replica whose position has no revision takes the database for a
+// each project stays, and so do the newest of all: a replica whose position has no revision treats the database as a
 // restored one. It returns the last id that it looked at, and false if no later one is old enough.
 func (t *Tx) PruneRevisions(after int64, before time.Time, limit int) (last int64, more bool, err error) {
 	newest, err := newestRevision(t.db)

@@ -28,7 +28,7 @@ type ShadowRefusal struct {
 	LastAt    time.Time
 }
 
-// AddShadowRefusals adds to the rows of a day, which are made where they are missing.
+// AddShadowRefusals adds to the rows of a day, and creates missing ones.
 func (t *Tx) AddShadowRefusals(rows []ShadowRefusal) error {
 	if err := t.lockUsage(); err != nil {
 		return err

@@ -6,10 +6,9 @@ import (
 	"postern/platform/secrets"
 )
 
-// DataKey is a row of data_keys: what a team's sealed columns are encrypted with,
-// wrapped by a key that is not in the database. Team is no reference: a workspace
-// that is merged into a team leaves its sealed columns with that team, and its
-// data key where it was.
+// DataKey is a row of data_keys: what a team's sealed columns are encrypted with, wrapped by a key that is not in the
+// database. Team isn't a foreign key: a workspace that is merged into a team leaves its sealed columns with that team,
+// and its data key where it was.
 type DataKey struct {
 	ID             string `gorm:"primaryKey"`
 	TeamID         string
@@ -24,8 +23,8 @@ func (k DataKey) key() secrets.DataKey {
 
 var _ secrets.Store = (*Tx)(nil)
 
-// DataKeyOfTeam finds a team's oldest data key for a purpose, false where it has none. Two
-// that are made at once are both kept: each sealed value names its own.
+// DataKeyOfTeam finds a team's oldest data key for a purpose; false if there is none. Two that are created at once are
+// both kept: each sealed value names its own.
 func (t *Tx) DataKeyOfTeam(team string, purpose secrets.Purpose) (secrets.DataKey, bool, error) {
 	kind := purpose.Kind()
 	var list []DataKey

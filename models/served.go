@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// DeletedUser is a row of deleted_users: that there was an end user whose last
-// tokens may not have ended. The tenant is no reference: it can be deleted before.
+// DeletedUser is a row of deleted_users: that there was an end user whose last tokens may not have ended. The tenant
+// isn't a foreign key, because it can be deleted first.
 type DeletedUser struct {
 	UserID   string `gorm:"primaryKey"`
 	TenantID string
@@ -117,7 +117,7 @@ func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 // listed for longer than necessary.
 func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred, error) {
 	var list []Barred
-	// The state stands in the text: SQLite uses an index of some rows for no other.
+	// The state is part of the text, because SQLite uses a partial index only then.
 	frozen := t.db.
 		Model(&EndUser{}).
 		Select("id, false AS deleted").

@@ -37,7 +37,7 @@ func (k *ServedKey) KeyPlace() KeyPlace {
 const unitSeparator = "\x1f"
 
 // The statements of ScanAllKeys. Drivers convert each column of each row for themselves, which for a million keys with
-// 14 columns takes longer than all else of a start: so there are two, and drivers hand on bytes as they are.
+// 14 columns takes longer than all else of a start: so there are two, and drivers pass on the bytes unchanged.
 var (
 	allKeysSQLite = "SELECT hash, CAST(" + servedFields("coalesce(expires_at, '')") + " AS BLOB) FROM api_keys"
 

@@ -37,7 +37,7 @@ const (
 )
 
 // ErrSort means that a list cannot be sorted by a column.
-var ErrSort = errors.New("models: the list has no such order")
+var ErrSort = errors.New("models: the list does not have this order")
 
 // order is a column that a list can be sorted by. sql is an expression without user input that
 // is never NULL; value is what it is of a row: a string, an int64 or a time.Time.
@@ -110,8 +110,7 @@ func foldASCII(text string) string {
 	}, text)
 }
 
-// sorted runs q for one page in the order that it asks for. idColumn is unique, and id is what
-// it is of a row.
+// sorted runs q for one page in the requested order. idColumn is unique, and id is what it is of a row.
 func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id func(T) string) (List[T], error) {
 	by := page.Sort
 	o, ok := offered[by.By]
@@ -163,7 +162,7 @@ func (p position) cursor() string {
 
 // ErrCursor means that a cursor is not one of the list, or is one of another order.
 var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor",
-	"Use next_cursor of the page before, with the same sort.")
+	"Use next_cursor of the previous page, with the same sort.")
 
 // readCursor returns the position that is in a cursor of a list in an order.
 func readCursor(cursor string, order Sort) (p position, err error) {

@@ -25,7 +25,7 @@ const rowsOfPiece = 500
 // Piece runs a part of a large change.
 type Piece func(func(*Tx) error) error
 
-// Stage is where a project is written until it is handed over to its team.
+// Stage is where a project is written until it is given to its team.
 type Stage struct {
 	Team  string // has the project until then
 	Piece Piece

@@ -17,7 +17,7 @@ type Team struct {
 	Name          string
 	ClaimedAt     *time.Time
 	ClaimCodeHash Digest
-	SignedUpID    *string // account that was made with the claim code
+	SignedUpID    *string // account that was created with the claim code
 	ExpiresAt     *time.Time
 	MergedInto    *string
 	CreatedAt     time.Time
@@ -31,7 +31,7 @@ type Membership struct {
 	CreatedAt time.Time
 }
 
-// Member is a membership with the account it is of.
+// Member is a membership with its account.
 type Member struct {
 	Membership
 	Name  string
@@ -105,8 +105,7 @@ func (t *Tx) TeamsMergedInto(ids []string, limit int) ([]Team, error) {
 	return list, t.db.Where("merged_into IN ?", ids).Order("claimed_at DESC, id").Limit(limit).Find(&list).Error
 }
 
-// SignUpWithTeam notes which account was made with an unclaimed workspace's code;
-// false when one was made before.
+// SignUpWithTeam records which account was created with an unclaimed workspace's code; false if one was created before.
 func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
 	res := t.db.
 		Model(&Team{}).
@@ -115,8 +114,7 @@ func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// HoldTeam finds a team and locks it until the transaction ends, so that two changes
-// of its members come one after the other.
+// HoldTeam finds a team and locks it until the transaction ends, so that changes of its members don't overlap.
 func (t *Tx) HoldTeam(id string) (Team, error) {
 	var team Team
 	return team, t.held().Where("id = ?", id).Take(&team).Error
@@ -139,7 +137,7 @@ func (t *Tx) MembershipsOf(accountID string) ([]Membership, error) {
 	return list, t.db.Where("account_id = ?", accountID).Order("created_at, team_id").Find(&list).Error
 }
 
-// MembershipOf finds what an account is in a team.
+// MembershipOf finds an account's membership in a team.
 func (t *Tx) MembershipOf(teamID, accountID string) (Membership, error) {
 	var m Membership
 	return m, t.db.Where("team_id = ? AND account_id = ?", teamID, accountID).Take(&m).Error
@@ -170,7 +168,7 @@ func (t *Tx) CountRole(teamID, role string) (int64, error) {
 	return n, t.db.Model(&Membership{}).Where("team_id = ? AND role = ?", teamID, role).Count(&n).Error
 }
 
-// SetRole changes what an account is in a team.
+// SetRole changes an account's role in a team.
 func (t *Tx) SetRole(teamID, accountID, role string) error {
 	return t.db.
 		Model(&Membership{}).

@@ -1,11 +1,11 @@
 package models
 
-// TeamContents counts what belongs to a team beside its projects.
+// TeamContents counts what belongs to a team in addition to its projects.
 type TeamContents struct {
 	Members, Invitations, Tenants, Users, Products, Webhooks int64
 }
 
-// TeamContents counts what deleting a team takes along.
+// TeamContents counts what deleting a team deletes.
 func (t *Tx) TeamContents(id string) (TeamContents, error) {
 	var c TeamContents
 	tenants := t.db.Model(&Tenant{}).Select("id").Where("team_id = ?", id)

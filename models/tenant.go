@@ -99,8 +99,7 @@ func (t *Tx) TenantByID(id string) (Tenant, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// TenantsOfTeam lists the tenants of a team's own by name, without those of its
-// projects.
+// TenantsOfTeam lists a team's own tenants by name, without those of its projects.
 func (t *Tx) TenantsOfTeam(teamID string) ([]Tenant, error) {
 	var list []Tenant
 	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
@@ -196,7 +195,7 @@ func (t *Tx) ProjectsOfTenants(tenants []Tenant) (map[string][]Project, error) {
 	return out, err
 }
 
-// DetachTenant ends that a project serves a team's tenant; false means it did not.
+// DetachTenant detaches a team's tenant from a project; false if it wasn't attached.
 func (t *Tx) DetachTenant(projectID, tenantID string) (bool, error) {
 	res := t.db.Where("project_id = ? AND tenant_id = ?", projectID, tenantID).Delete(&ProjectTenant{})
 	return res.RowsAffected == 1, res.Error
@@ -213,7 +212,7 @@ func (t *Tx) EnsureTenant(one Tenant) (out Tenant, made bool, err error) {
 	return out, res.RowsAffected == 1, err
 }
 
-// TenantByName finds a tenant of a team's own.
+// TenantByName finds one of a team's own tenants.
 func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
 	var one Tenant
 	return one, t.db.Where("team_id = ? AND name = ?", teamID, name).Take(&one).Error
@@ -221,7 +220,7 @@ func (t *Tx) TenantByName(teamID, name string) (Tenant, error) {
 
 // TenantsOfTeams lists the tenants of the teams and of their projects, oldest first.
 func (t *Tx) TenantsOfTeams(teamIDs []string, page Page) (List[Tenant], error) {
-	// A union, since SQLite takes twice as long to tell of each row that it was not found by the other index already.
+	// A union, because SQLite takes twice as long to check for each row that the other index hasn't found it.
 	const listed = "(SELECT * FROM tenants WHERE team_id IN ? UNION ALL SELECT tenants.* FROM projects " +
 		"JOIN tenants ON tenants.project_id = projects.id WHERE projects.team_id IN ?) AS tenants"
 	q := t.db.Table(listed, teamIDs, teamIDs)
@@ -240,14 +239,13 @@ func (t *Tx) tenantOrders() orders[Tenant] {
 	}
 }
 
-// AttachTenant begins that a project serves a team's tenant; false means that it
-// did already.
+// AttachTenant attaches a team's tenant to a project; false if it was already attached.
 func (t *Tx) AttachTenant(one ProjectTenant) (bool, error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
 	return res.RowsAffected == 1, res.Error
 }
 
-// MoveTenant gives a team's tenant to another team, under the name given.
+// MoveTenant moves a team's tenant to another team, with the given name.
 func (t *Tx) MoveTenant(one Tenant) error {
 	return t.db.Model(&Tenant{}).Where("id = ?", one.ID).Select("TeamID", "Name", "UpdatedAt").UpdateColumns(&one).Error
 }

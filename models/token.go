@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// AccessToken is a row of access_tokens: what an account gave a program. Hash is
-// the SHA-256 of the whole token.
+// AccessToken is a row of access_tokens: a token that an account gave a program. Hash is the SHA-256 of the whole
+// token.
 type AccessToken struct {
 	ID         string `gorm:"primaryKey"`
 	AccountID  string
@@ -25,8 +25,8 @@ type AccessToken struct {
 	LastUsedFrom string
 }
 
-// DeviceGrant is a row of device_grants: a program that asks for a token and waits
-// for a user's approval (RFC 8628). The hashes are SHA-256.
+// DeviceGrant is a row of device_grants: a program that requests a token and waits for a user's approval (RFC 8628).
+// The hashes are SHA-256.
 type DeviceGrant struct {
 	ID           string `gorm:"primaryKey"`
 	DeviceHash   []byte
@@ -35,7 +35,7 @@ type DeviceGrant struct {
 	RemoteAddr   string   // of IPv6 the network
 	Scopes       []string `gorm:"serializer:json"`
 	State        string   // pending, approved or denied
-	AccountID    *string  // whose it is once approved
+	AccountID    *string  // the account that approved it
 	PollEvery    int64    // seconds
 	LastPolledAt *time.Time
 	CreatedAt    time.Time
@@ -125,7 +125,7 @@ func (t *Tx) PendingDeviceGrant(hash []byte, now time.Time) (DeviceGrant, error)
 	return grant, t.db.Where("user_hash = ? AND state = 'pending' AND expires_at > ?", hash, now).Take(&grant).Error
 }
 
-// DecideDeviceGrant moves a pending grant on; false when it was decided already.
+// DecideDeviceGrant approves or denies a pending grant; false if it was already decided.
 func (t *Tx) DecideDeviceGrant(id, state, accountID string) (bool, error) {
 	res := t.db.Model(&DeviceGrant{}).Where("id = ? AND state = 'pending'", id).
 		UpdateColumns(map[string]any{"state": state, "account_id": accountID})

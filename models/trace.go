@@ -78,7 +78,7 @@ func endStatement(tx *gorm.DB, system string) {
 	span.End()
 }
 
-// traceOutcome notes on the span of a transaction that it was undone. That is no failure: rules refuse by it too.
+// traceOutcome notes on the span of a transaction that it was undone. That isn't a failure: rules also refuse that way.
 func traceOutcome(span *traces.Span, err error) {
 	if err != nil {
 		span.Set(traces.String("postern.outcome", "rolled_back"))

@@ -34,7 +34,7 @@ type TrafficSlot struct {
 	Route         string `gorm:"primaryKey"`
 }
 
-// Traffic is a row of usage_traffic: calls in a period by what became of them, and how long they took.
+// Traffic is a row of usage_traffic: calls in a period by outcome, and how long they took.
 type Traffic struct {
 	TrafficSlot
 

@@ -79,8 +79,8 @@ func (d *DB) Read(ctx context.Context) *Tx {
 	return &Tx{db: d.read.WithContext(ctx), dialect: d.dialect}
 }
 
-// Feed is Read for the change feed, which on PostgreSQL has connections of its own
-// with a short deadline: slow requests hold it up as little as dead connections do.
+// Feed is Read for the change feed, which on PostgreSQL has its own connections with a short deadline: slow requests
+// hold it up as little as dead connections do.
 func (d *DB) Feed(ctx context.Context) *Tx {
 	return &Tx{db: d.feed.WithContext(ctx), dialect: d.dialect}
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // unavailable are PostgreSQL's codes for trouble that passes
-// (https://www.postgresql.org/docs/current/errcodes-appendix.html), beside class
-// 08 (connection exceptions) and 53 (insufficient resources).
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html), in addition to class 08 (connection exceptions) and
+// 53 (insufficient resources).
 var unavailable = map[string]bool{
 	"25P03": true, // idle_in_transaction_session_timeout
 	"25006": true, // read-only: a standby that has not been promoted yet
@@ -149,8 +149,8 @@ func TimedOut(err error) bool {
 	return ok && server.Code == "57014"
 }
 
-// worthRepeating reports whether the server undid a transaction only because of
-// what other transactions did meanwhile.
+// worthRepeating reports whether the server undid a transaction only because of what other transactions did in the
+// meantime.
 func worthRepeating(err error) bool {
 	server, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (server.Code == "40001" || server.Code == "40P01" || server.Code == "55P03") || errors.Is(err, errTurn)

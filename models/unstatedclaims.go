@@ -2,13 +2,13 @@ package models
 
 import "gorm.io/gorm/clause"
 
-// UnstatedClaims is a row of unstated_claims: the claims of group mappings that a provider
-// did not state at a user's last sign-in with it. There is a row only while there are some.
+// UnstatedClaims is a row of unstated_claims: the claims of group mappings that a provider did not send at a user's
+// last sign-in with it. There is a row only while there are some.
 type UnstatedClaims struct {
 	UserID      string `gorm:"primaryKey"`
 	ProviderID  string `gorm:"primaryKey"`
-	Withheld    string // one a line
-	Unavailable string // one a line
+	Withheld    string // one per line
+	Unavailable string // one per line
 }
 
 // SetUnstatedClaims replaces the row of a user and a provider, and returns the one before:

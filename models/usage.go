@@ -42,17 +42,16 @@ type UsageSum struct {
 	TenantID string
 }
 
-// usageLock is the PostgreSQL advisory lock that lets replicas add to the same
-// rows one after another: in turns of their own they would meet in a deadlock.
-// It is not the lock that orders revisions, 7620817935 in postgres/0001_schema.sql:
-// a commit takes that one while it holds the rows of keys, which TouchKeys waits for.
+// usageLock is the PostgreSQL advisory lock that lets replicas add to the same rows one after another: in separate
+// turns they could deadlock. It is not the lock that orders revisions, 7620817935 in postgres/0001_schema.sql: a commit
+// takes that one while it holds the rows of keys, which TouchKeys waits for.
 const usageLock = 7620817937
 
 // batchSize keeps one statement below the number of parameters that both
 // databases take.
 const batchSize = 500
 
-// AddUsage adds to the hourly rows, which are made where they are missing.
+// AddUsage adds to the hourly rows, and creates missing ones.
 func (t *Tx) AddUsage(rows []UsageHour) error {
 	if err := t.lockUsage(); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (t *Tx) unfoldedFrom(projectID string, through int64) (int64, error) {
 	return *first / 24, nil
 }
 
-// setFolded records how far a project is folded; what another transaction has recorded is not taken back.
+// setFolded records how far a project is folded; it doesn't undo what another transaction has recorded.
 func (t *Tx) setFolded(projectID string, through int64) error {
 	const statement = `INSERT INTO usage_folds (project_id, through_day) VALUES (?, ?)
 	ON CONFLICT (project_id) DO UPDATE SET through_day = excluded.through_day

@@ -83,7 +83,7 @@ func (t *Tx) firstDay(projectID string, none int64) (int64, error) {
 	return min(*first, none), nil
 }
 
-// sumSpans writes the spans of a length out of what is shorter.
+// sumSpans writes the spans of a length from shorter ones.
 func (t *Tx) sumSpans(projectID string, days int64, of usagePart) error {
 	length := strconv.FormatInt(days, 10)
 	since := of.day + " / " + length

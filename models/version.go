@@ -10,9 +10,8 @@ import (
 	"postern/migrations"
 )
 
-// LockProject locks a project's row until the transaction ends, so that its versions and
-// environments change one transaction after the other. On SQLite every write transaction
-// excludes all others anyway.
+// LockProject locks a project's row until the transaction ends, so that only one transaction at a time changes its
+// versions and environments. On SQLite every write transaction excludes all others anyway.
 func (t *Tx) LockProject(id string) error {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -69,10 +68,9 @@ func (t *Tx) CountStrandedKeys(project Project, names, without []string) (int64,
 	return countSome(q)
 }
 
-// StrandedKeys lists the keys that open the project, are limited to environments of the
-// given names and are not revoked, and that open no environment of that name when the
-// environments in without (ids) are left out. Keys of a product also open its other
-// projects.
+// StrandedKeys lists the keys of the project that are limited to environments of the given names, aren't revoked, and
+// are valid for no environment of that name without the environments in without (IDs). Keys of a product are also valid
+// for its other projects.
 func (t *Tx) StrandedKeys(project Project, names, without []string) ([]APIKey, error) {
 	q, err := t.strandedKeys(project, names, without)
 	if err != nil || q == nil {
@@ -116,8 +114,8 @@ func (t *Tx) strandedKeys(project Project, names, without []string) (*gorm.DB, e
 		Where("(product_id IS NULL OR NOT EXISTS (?))", opened), nil // the project keeps none of the names
 }
 
-// PlacesOfEnvironment lists the environments of that name which keys of the project can
-// open, as project/version/name: those of the project and of its product's other projects.
+// PlacesOfEnvironment lists the environments of that name that keys of the project are valid for, as
+// project/version/name: those of the project and of its product's other projects.
 func (t *Tx) PlacesOfEnvironment(project Project, name string) ([]string, error) {
 	opens := t.db.Where("p.id = ?", project.ID)
 	if project.ProductID != nil {

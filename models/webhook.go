@@ -7,8 +7,8 @@ import (
 	"postern/platform/secrets"
 )
 
-// Webhook is a row of webhooks: an address of a team that is told of events.
-// Secret signs what it is sent; OldSecret does so too until OldSecretEndsAt.
+// Webhook is a row of webhooks: a team's URL that is notified of events. Secret signs the notifications; so does
+// OldSecret until OldSecretEndsAt.
 type Webhook struct {
 	ID              string `gorm:"primaryKey"`
 	TeamID          string
@@ -25,8 +25,8 @@ type Webhook struct {
 	UpdatedAt       time.Time
 }
 
-// WebhookDelivery is a row of webhook_deliveries: one event on its way to one
-// webhook, and what became of it. Payload is the JSON that is sent, byte for byte.
+// WebhookDelivery is a row of webhook_deliveries: one event for one webhook, and the outcome. Payload is the JSON that
+// is sent, byte for byte.
 type WebhookDelivery struct {
 	ID          string `gorm:"primaryKey"`
 	WebhookID   string
@@ -94,7 +94,7 @@ func (t *Tx) UpdateWebhook(w Webhook, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// WebhookArrived forgets since when a webhook has been failing.
+// WebhookArrived clears the time since when a webhook has been failing.
 func (t *Tx) WebhookArrived(id string) error {
 	return t.db.
 		Model(&Webhook{}).
@@ -102,21 +102,20 @@ func (t *Tx) WebhookArrived(id string) error {
 		UpdateColumn("failing_since", nil).Error
 }
 
-// WebhookFailed notes since when a webhook has been failing, unless it is noted
-// already.
+// WebhookFailed records since when a webhook has been failing, unless it is already recorded.
 func (t *Tx) WebhookFailed(id string, at time.Time) error {
 	return t.db.Model(&Webhook{}).Where("id = ? AND failing_since IS NULL", id).UpdateColumn("failing_since", at).Error
 }
 
-// DisableWebhook turns a webhook off that has been failing since before the time
-// given; false when it has not, or is off already.
+// DisableWebhook turns off a webhook that has been failing since before the given time; false if it hasn't, or is
+// already off.
 func (t *Tx) DisableWebhook(id, reason string, failingBefore, now time.Time) (bool, error) {
 	res := t.db.Model(&Webhook{}).Where("id = ? AND enabled AND failing_since <= ?", id, failingBefore).
 		UpdateColumns(map[string]any{"enabled": false, "disabled_reason": reason, "updated_at": now})
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteWebhook removes a webhook and what it was sent.
+// DeleteWebhook removes a webhook and its deliveries.
 func (t *Tx) DeleteWebhook(id string) error {
 	if err := t.db.Where("webhook_id = ?", id).Delete(&WebhookDelivery{}).Error; err != nil {
 		return err
@@ -130,7 +129,7 @@ func (t *Tx) DeliveryByID(id string) (WebhookDelivery, error) {
 	return d, t.db.Where("id = ?", id).Take(&d).Error
 }
 
-// DeliveryFilter chooses deliveries; what is empty chooses all.
+// DeliveryFilter chooses deliveries; empty fields choose all.
 type DeliveryFilter struct{ State, Event string }
 
 // DeliveriesOf lists the deliveries of a webhook, newest first.
@@ -160,15 +159,14 @@ func (t *Tx) RecordDelivery(d WebhookDelivery) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// ReopenDelivery makes a delivery that is over pending again; false when it is
-// pending.
+// ReopenDelivery makes a finished delivery pending again; false if it is pending.
 func (t *Tx) ReopenDelivery(id string) (bool, error) {
 	res := t.db.Model(&WebhookDelivery{}).Where("id = ? AND state <> 'pending'", id).
 		UpdateColumns(map[string]any{"state": "pending", "finished_at": nil})
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteDeliveriesBefore removes what was over before the time given.
+// DeleteDeliveriesBefore removes deliveries that finished before the given time.
 func (t *Tx) DeleteDeliveriesBefore(at time.Time) error {
 	return t.db.Where("finished_at < ?", at).Delete(&WebhookDelivery{}).Error
 }

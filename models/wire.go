@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// errSilent is deliberately no timeout in the sense of net.Error: the driver goes
-// on to use a connection after one of those.
+// errSilent is deliberately not a timeout in the sense of net.Error: the driver would keep using the connection.
 var errSilent = errors.New("the connection to the database has gone silent")
 
 // silentFor is how long a connection must have been without a byte to be dropped
@@ -39,8 +38,7 @@ func (w *wires) remove(c *wire) {
 	delete(w.open, c)
 }
 
-// heardSince reports whether a connection that was open before a time has brought a
-// byte after it.
+// heardSince reports whether a connection that was open before a time has received a byte after it.
 func (w *wires) heardSince(at time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,8 +50,8 @@ func (w *wires) heardSince(at time.Time) bool {
 	return false
 }
 
-// dropSilent closes every connection that has not brought a byte of late. Idle
-// ones are replaced at their next use; on the others a caller would wait in vain.
+// dropSilent closes every connection that hasn't received a byte recently. Idle ones are replaced at their next use; on
+// the others, callers would wait for nothing.
 func (w *wires) dropSilent() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,8 +109,7 @@ func (c *wire) arm() error {
 	return c.Conn.SetReadDeadline(until)
 }
 
-// dead takes down what else is silent: the reason is hardly ever in one
-// connection alone.
+// dead also closes other silent connections: the reason is rarely in one connection.
 func (c *wire) dead() {
 	_ = c.cut()
 	if c.limits.dropsOthers {
@@ -126,8 +123,7 @@ func (c *wire) silentSince(at time.Time) bool {
 	return c.heard.Before(at)
 }
 
-// SetDeadline implements net.Conn. The driver sets one in the past to interrupt
-// a read that is under way.
+// SetDeadline implements net.Conn. The driver sets one in the past to interrupt a read in progress.
 func (c *wire) SetDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +145,7 @@ func (c *wire) Close() error {
 	return c.cut()
 }
 
-// cut closes the connection once: closing what was dropped before is no error.
+// cut closes the connection once: closing a dropped connection isn't an error.
 func (c *wire) cut() (err error) {
 	c.closed.Do(func() { err = c.Conn.Close() })
 	return err

@@ -25,8 +25,7 @@ func (t *Tx) clock() (now time.Time, err error) {
 	return now, t.db.Raw("SELECT now()").Scan(&now).Error
 }
 
-// WorkerAlive notes that a worker is alive, and forgets those that have long been
-// dead.
+// WorkerAlive records that a worker is alive, and deletes those that have long been dead.
 func (t *Tx) WorkerAlive(id string) error {
 	now, err := t.clock()
 	if err != nil {
@@ -40,11 +39,10 @@ func (t *Tx) WorkerAlive(id string) error {
 	return t.db.Where("seen_at < ?", now.Add(-time.Hour)).Delete(&Worker{}).Error
 }
 
-// DeleteWorker forgets a worker that has ended.
+// DeleteWorker deletes a worker that has ended.
 func (t *Tx) DeleteWorker(id string) error { return t.db.Where("id = ?", id).Delete(&Worker{}).Error }
 
-// DeleteOtherWorkers forgets all workers but one. Only the sole user of a database
-// may call it.
+// DeleteOtherWorkers deletes all workers but one. Only the sole user of a database may call it.
 func (t *Tx) DeleteOtherWorkers(id string) error {
 	return t.db.Where("id <> ?", id).Delete(&Worker{}).Error
 }
@@ -62,9 +60,8 @@ const (
 		AND json_extract(attempted_by, '$[#-1]') NOT IN (SELECT id FROM workers WHERE seen_at > ?)`
 )
 
-// RescueJobs makes the jobs available again that a worker held which was not seen
-// for the time given, and returns how many there were. What it was doing may have
-// been done in part: every job can run twice.
+// RescueJobs makes jobs available again if their worker was not seen for the given time, and returns their number. A
+// job may have been done in part, so every job can run twice.
 func (t *Tx) RescueJobs(deadAfter time.Duration) (int64, error) {
 	now, err := t.clock()
 	if err != nil {

@@ -25,9 +25,9 @@ func exportPreview() exports.Preview {
 					Code:  "kong.login_sessions.not_transferable",
 					Kind:  "Login sessions",
 					Count: 1,
-					Note: "Active login sessions end with the hosted service. They are never exported, nor are " +
-						"refresh tokens.",
-					Remedy: "Users sign in again where you move your applications to.",
+					Note: "Login sessions end with the hosted service. Sessions and refresh tokens are never " +
+						"exported.",
+					Remedy: "Users sign in again at your new provider.",
 					Names:  []string{"login_sessions"},
 				}, {
 					Code:  "kong.object_ownership.not_recorded",
@@ -41,8 +41,8 @@ func exportPreview() exports.Preview {
 					Code:  "kong.route.regex_path",
 					Kind:  "Routes",
 					Count: 1204,
-					Note: "The same paths reach the upstream, on whole segments, normalized alike. At worst an " +
-						"address that the hosted proxy answers 404 is answered too.",
+					Note: "The same paths reach the upstream, by whole segments and with the same normalization. At " +
+						"worst, an address that gets 404 from the hosted gateway gets an answer.",
 					Names: []string{
 						"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production",
 					},
@@ -83,7 +83,7 @@ func exportLedger(filtered bool) exports.Items {
 		Tasks: []exports.Task{
 			{ID: "task-kong.login_sessions.not_transferable", Status: "skipped", About: "Login sessions",
 				URL:  path + "?code=kong.login_sessions.not_transferable",
-				Text: "Users sign in again where you move your applications to."},
+				Text: "Users sign in again at your new provider."},
 			{ID: "task-kong.hosted_login.realm", Status: "lossy", About: "App clients, Identity providers",
 				URL: path + "?code=kong.hosted_login.realm",
 				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that " +

@@ -94,9 +94,8 @@ func targetCheck() projects.TargetCheck {
 				step("Connection", "passed", ui.Good, "Connected to a public address in 12 ms."),
 				step("TLS", "warning", ui.Warn, "TLS 1.3; the certificate is valid until 2026-12-01, for another "+
 					"6 days. Renew it."),
-				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials: the upstream "+
-					"cannot "+
-					"tell this project from another caller."),
+				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials, so the "+
+					"upstream can't distinguish this project from other callers."),
 				step("Answer", "passed", ui.Good, "HEAD /v1/ is answered 404, the first byte after 31 ms. The "+
 					"upstream is "+
 					"reached; it need not have anything at its base path."),

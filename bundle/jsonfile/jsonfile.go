@@ -1,6 +1,6 @@
-// Package jsonfile writes the JSON documents of an export: deterministic bytes that are also valid YAML, in which no
-// character is hidden from a reviewer. It owns the encoding (RFC 8259) and leaves the shapes of documents to its
-// callers.
+// Package jsonfile writes the JSON documents of an export: deterministic bytes that are also valid YAML, without
+// characters that are hidden from a reviewer. It owns the encoding (RFC 8259) and leaves the content of documents to
+// its callers.
 package jsonfile
 
 import (
@@ -23,7 +23,7 @@ func Encode(v any) ([]byte, error) {
 	return newEncoder().encode(v)
 }
 
-// encoder is Encode with a buffer that it keeps.
+// encoder is Encode with a buffer that it reuses.
 type encoder struct {
 	buf  bytes.Buffer
 	json *json.Encoder // into buf
@@ -85,7 +85,7 @@ func escapeUnseen(in []byte) []byte {
 func isPlain(in []byte) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(in) >= 8; in = in[8:] {
-		// Adding 1 sets the high bit of 0x7f; of a byte that has it already, it is looked at too.
+		// Adding 1 sets the high bit of 0x7f; bytes that already have it are checked too.
 		word := binary.LittleEndian.Uint64(in)
 		if (word|(word&^high+ones))&high != 0 {
 			return false

@@ -35,7 +35,7 @@ func TestEncodeIsJSONAndYAMLAndHidesNothing(t *testing.T) {
 	}
 	for _, r := range string(line) {
 		if r < ' ' || jsonfile.Unseen(r) {
-			t.Errorf("%U stands there unescaped", r)
+			t.Errorf("%U isn't escaped", r)
 		}
 	}
 	if !utf8.Valid(line) || strings.Contains(string(line), `\ud83d`) {

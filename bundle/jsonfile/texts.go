@@ -2,7 +2,7 @@ package jsonfile
 
 import "encoding/json"
 
-// Texts returns the texts among the members of an object, none for what is not one.
+// Texts returns the strings among the members of an object; none if the value isn't an object.
 func Texts(object string) map[string]string {
 	var members map[string]any
 	if object == "" || json.Unmarshal([]byte(object), &members) != nil {

@@ -14,9 +14,9 @@ type aclConfig struct {
 	UseAuthenticated bool     `json:"always_use_authenticated_groups"`
 }
 
-// aclOf returns the plugin acl for the routes of a version, nil for none. acl sees neither paths nor methods, so it is
-// used only where the rules admit no caller without a group: routes without a rule are refused, and every rule requires
-// groups. A Kong route for each rule is not possible, because Kong strips from the path what a route matches.
+// aclOf returns the plugin acl for the routes of a version, or nil. acl sees neither paths nor methods, so it is used
+// only if the rules admit no caller without a group: routes without a rule are refused, and every rule requires groups.
+// One Kong route per rule isn't possible, because Kong strips from the path what a route matches.
 func aclOf(v *snapshot.Version) []pluginDoc {
 	groups := closedTo(v)
 	if len(groups) == 0 {
@@ -25,7 +25,8 @@ func aclOf(v *snapshot.Version) []pluginDoc {
 	return []pluginDoc{{Name: "acl", Config: aclConfig{Allow: groups, HideGroupsHeader: true, UseAuthenticated: true}}}
 }
 
-// closedTo returns the groups of which every call to a version requires at least one; none if a call requires no group.
+// closedTo returns the groups of which every call to a version requires at least one; none if some call doesn't require
+// a group.
 func closedTo(v *snapshot.Version) []string {
 	doc, _ := enforcedRules(v)
 	if !doc.Deny {

@@ -28,7 +28,7 @@ func openFGAOf(p *snapshot.Project) openFGADoc {
 	return openFGADoc{openFGAURL, openFGAStore, openFGAToken, openfga.Source{Project: p}.StoreName()}
 }
 
-// asksForOwners reports whether an enforced rule asks for, remembers or forgets owners of objects.
+// asksForOwners reports whether an enforced rule requires, records or removes owners of objects.
 func asksForOwners(p *snapshot.Project) bool {
 	for i := range p.Versions {
 		doc, _ := enforcedRules(&p.Versions[i])
@@ -46,28 +46,28 @@ func openFGASettings(b *bundle.Build) string {
 	if !asksForOwners(b.Project) {
 		return ""
 	}
-	out := "\n      # Who owns an object; start.sh --authz fills the first in."
+	out := "\n      # Who owns an object. start.sh --authz fills in the first."
 	for _, name := range []string{openFGAURL, openFGAStore, openFGAToken} {
 		out += fmt.Sprintf("\n      %[1]s: \"${%[1]s:-}\"", name)
 	}
 	return out
 }
 
-// openFGAExample returns what .env.example says of OpenFGA.
+// openFGAExample returns the part of .env.example about OpenFGA.
 func openFGAExample(b *bundle.Build) string {
 	if !asksForOwners(b.Project) {
 		return ""
 	}
-	return "\n# An OpenFGA of yours into which ../authz/load.sh has loaded the export, such as\n" +
-		"# https://openfga.example.com. Empty: calls that need the owner of an object are refused;\n" +
-		"# start.sh --authz starts one on this machine.\n" + openFGAURL + "=\n\n" +
-		"# The name or the id of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, " +
-		"if it\n# asks for one.\n" + openFGAStore + "=\n" + openFGAToken + "=\n"
+	return "\n# Your own OpenFGA into which ../authz/load.sh has loaded the export, such as\n" +
+		"# https://openfga.example.com. If it is empty, calls that need the owner of an object are\n" +
+		"# refused. start.sh --authz starts one on this machine.\n" + openFGAURL + "=\n\n" +
+		"# The name or ID of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, " +
+		"if it\n# has one.\n" + openFGAStore + "=\n" + openFGAToken + "=\n"
 }
 
-const ownersLate = "an owner who is recorded after an answer is one a moment later than on the hosted gateway, and " +
-	"is none if OpenFGA does not answer for 15 seconds, if the gateway ends before, or if the answer is nested " +
-	"deeper than 1,000 or has half a surrogate pair."
+const ownersLate = "an owner who is recorded after a response becomes one a moment later than on the hosted gateway, " +
+	"or not at all if OpenFGA doesn't answer for 15 seconds, if the gateway stops before that, or if the response is " +
+	"nested deeper than 1,000 levels or has half a surrogate pair."
 
 func ownershipFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -75,23 +75,24 @@ func ownershipFates() []bundle.Fate {
 			Reason: "openfga",
 			Status: bundle.Lossy,
 			How:    "`authz/relations.jsonl`; `authz/tuples.json` for OpenFGA",
-			Note: "Who owns which object stands in relations.jsonl. The gateway goes by it only with OpenFGA, which " +
-				"start.sh --authz starts with these owners; without it, it refuses whoever needs to be an owner.",
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of " +
-				"yours.",
+			Note: "The owners of objects are in relations.jsonl. The gateway uses them only with OpenFGA, which " +
+				"start.sh --authz starts with these owners. Without OpenFGA, it refuses every caller that has to be " +
+				"an owner.",
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
+				"OpenFGA.",
 		},
 		bundle.OwnershipLeftOut, bundle.NoOwnership,
 	}
 }
 
-// The images of the profile authz: the server of the version that the exported model is tested with
-// (testkit/openfga), and what loads the model.
+// The images of the profile authz: the server, in the version that the exported model is tested with (testkit/openfga),
+// and curl, which loads the model.
 const (
 	openFGAImage = "openfga/openfga:v1.22.1"
 	curlImage    = "curlimages/curl:8.11.1"
 )
 
-// authzMark returns what start.sh is told of OpenFGA: whether there is something to load.
+// authzMark tells start.sh whether there is something to load into OpenFGA.
 func authzMark(b *bundle.Build) string {
 	if b.HasRules() {
 		return "yes"
@@ -121,9 +122,8 @@ func optionalServices(b *bundle.Build) string {
 	return out.String()
 }
 
-// authzServices returns OpenFGA with what prepares its database and loads the exported files. CORS is
-// closed: OpenFGA lets pages of every origin in otherwise, and the port is open to every browser of
-// the machine.
+// authzServices returns OpenFGA and the services that prepare its database and load the exported files. CORS is closed:
+// otherwise OpenFGA admits pages of every origin, and every browser of the machine can reach the port.
 func authzServices() string {
 	const database = `
       OPENFGA_DATASTORE_ENGINE: "sqlite"
@@ -134,7 +134,7 @@ func authzServices() string {
 	return `
 
   # OpenFGA with the project's rules and groups, started by start.sh --authz only. It keeps
-  # its state in the volume, and has no password: it listens on this machine alone.
+  # its state in the volume, and has no password: it listens on this machine only.
   openfga:
     image: "` + openFGAImage + `"
     profiles: ["authz"]
@@ -158,7 +158,7 @@ func authzServices() string {
     environment:` + database + hardened + `
     volumes:
       - "openfga:/home/nonroot"
-  # Loads ../authz/ into a store, unless that is done.
+  # Loads ../authz/ into a store, once.
   openfga-load:
     image: "` + curlImage + `"
     profiles: ["authz"]

@@ -6,8 +6,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// certificateDoc is the client certificate of an environment. Its key is a reference to an
-// environment variable: the zip has no private key.
+// certificateDoc is the client certificate of an environment. Its key is a reference to an environment variable,
+// because the zip doesn't have the private key.
 type certificateDoc struct {
 	ID   string `json:"id"`
 	Cert string `json:"cert"`
@@ -48,7 +48,7 @@ func (c *configWriter) certificates() {
 	c.out.Raw("\n  ]")
 }
 
-// judgeCertificate returns which certificate in gateway.yaml is that of an environment.
+// judgeCertificate returns the place of an environment's certificate in gateway.yaml.
 func judgeCertificate(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	for i, doc := range certificatesOf(b.Project) {
 		if doc.ID == certificateID(s.Environment) {
@@ -63,9 +63,9 @@ func certificateFates() []bundle.Fate {
 		Reason: "key_from_environment",
 		Status: bundle.Exact,
 		How:    "`certificates`, with the private key from a variable in `.env`",
-		Note: "Calls present the same client certificate. Its private key is a secret and not in this zip: without " +
-			"it start.sh does not start the gateway, and without it or with one that does not belong to the " +
-			"certificate calls to the environment are answered 503.",
-		Remedy: "Write the private key that you uploaded into gateway/.env, as gateway/.env.example says.",
+		Note: "Calls present the same client certificate. Its private key is a secret and not in this zip. Without " +
+			"it, start.sh doesn't start the gateway. Without it, or with a key that doesn't belong to the " +
+			"certificate, calls to the environment get 503.",
+		Remedy: "Put the private key that you uploaded into gateway/.env, as gateway/.env.example says.",
 	}}
 }

@@ -8,8 +8,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// clientDoc is an app client of the project, whose tokens the plugin accepts until they
-// end.
+// clientDoc is an app client of the project. The plugin accepts its tokens until they expire.
 type clientDoc struct {
 	ID       string                        `json:"id"`
 	Tenant   string                        `json:"tenant"`
@@ -87,8 +86,8 @@ func clientDocOf(p *snapshot.Project, one snapshot.AppClient) clientDoc {
 	return doc
 }
 
-// refused writes the users and sessions whose tokens are refused, and up to which second those of users are who have
-// left groups.
+// refused writes the users and sessions whose tokens are refused, and for users who have left groups the second up to
+// which their tokens are refused.
 func (c *configWriter) refused() {
 	p := c.b.Project
 	if len(p.Barred) == 0 && len(p.EndedSessions) == 0 && len(p.GroupsLeft) == 0 {
@@ -134,7 +133,7 @@ func acceptsOwnTokens(p *snapshot.Project) bool {
 	})
 }
 
-// judgeLogin returns where an app client or provider is, and what becomes of its tokens.
+// judgeLogin returns the place of an app client or provider, and what happens to its tokens.
 func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	if !acceptsOwnTokens(b.Project) && s.Provider == nil {
 		return bundle.Verdict{}
@@ -166,27 +165,27 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func loginFates() []bundle.Fate {
-	const tokens = "Tokens that the app client has issued go on working until they end, by the state of users and " +
-		"sessions at the export; those that the hosted service issues later are accepted too, while it signs " +
+	const tokens = "Tokens that the app client has issued keep working until they expire, with the state of users " +
+		"and sessions at the export. Tokens that the hosted service issues later are accepted too, while it signs " +
 		"with the same keys. "
 	realm := bundle.Fate{
 		Reason: "realm",
 		Status: bundle.Approximate,
 		How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-		Note: tokens + "From then on users sign in at the exported realm, by the same ids and into the same " +
-			"groups, and its tokens are accepted. At worst all of them sign in once more, at a page that offers " +
-			"the providers of all app clients, stay signed in there as long as the longest refresh token lasts, " +
-			"a client secret is a new one, and admins of groups cannot manage members through the application. " +
-			"The scope profile gives the claims of the time of the export, without `updated_at`: " +
-			"`preferred_username` is the user's id, and `given_name` is the whole name, without `family_name`, " +
-			"unless the two make up the name. What providers state later is not in tokens.",
-		Remedy: "Run ./start.sh --with-login, or import the realm into a Keycloak of yours and set LOGIN_ISSUER " +
-			"in gateway/.env; then change the issuer in your application, its client ID stays.",
+		Note: tokens + "After that, users sign in at the exported realm, with the same IDs and groups, and its " +
+			"tokens are accepted. At worst, all of them sign in once more, at a page that offers the providers of " +
+			"all app clients; they stay signed in there for as long as the longest refresh token lasts; a client " +
+			"secret is a new one; and admins of groups can't manage members through the application. The scope " +
+			"profile gives the claims from the time of the export, without `updated_at`: `preferred_username` is the " +
+			"user's ID, and `given_name` is the whole name, without `family_name`, unless the two make up the name. " +
+			"Later changes at the provider aren't in tokens.",
+		Remedy: "Run ./start.sh --with-login, or import the realm into your own Keycloak and set LOGIN_ISSUER in " +
+			"gateway/.env. Then change the issuer in your application. Its client ID stays the same.",
 	}
 	whenSent := realm
 	whenSent.Reason = "realm_when_sent"
-	whenSent.Note += " The realm accepts requests without PKCE too, and at worst a code verifier for a code that was " +
-		"requested without a challenge."
+	whenSent.Note += " The realm also accepts requests without PKCE, and at worst a code verifier for a code that " +
+		"was requested without a challenge."
 	return []bundle.Fate{
 		bundle.HostedLogin,
 		bundle.MachineLogin,
@@ -196,9 +195,9 @@ func loginFates() []bundle.Fate {
 			Reason: "machine_realm",
 			Status: bundle.Approximate,
 			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-			Note: tokens + "From then on it gets tokens from the exported realm, under the same client ID. At worst " +
+			Note: tokens + "After that, it gets tokens from the exported realm, with the same client ID. At worst, " +
 				"it gets none until it has the new secret and the new address.",
-			Remedy: "Fill in its secret in gateway/.env, run ./start.sh --with-login, and give the machine both.",
+			Remedy: "Fill in its secret in gateway/.env, run ./start.sh --with-login, and give both to the machine.",
 		},
 	}
 }
@@ -208,34 +207,33 @@ func providerFates() []bundle.Fate {
 		Reason: "realm",
 		Status: bundle.Approximate,
 		How:    "an identity provider of `auth/keycloak-realm.json`",
-		Note: "Users sign in with the provider at the exported realm and are recognized as before. At worst nobody " +
-			"does until the callback URL is registered and the secret filled in; users are not sent to it by the " +
-			"domain of their mail address.",
-		Remedy: "Register the URL in callbacks.md with the app at the provider, and fill in its secret in " +
-			"gateway/.env.",
+		Note: "Users sign in with the provider at the exported realm and are recognized as before. At worst, no one " +
+			"can until you register the callback URL and fill in the secret. The realm doesn't choose the provider " +
+			"by the domain of a user's email address.",
+		Remedy: "Register the URL in callbacks.md with the provider's app, and fill in its secret in gateway/.env.",
 	}
 	facebook := signIn
 	facebook.Reason = "realm_facebook"
-	facebook.Note += " Here, the token of each sign-in is checked with Facebook's debug_token, which takes it in the " +
-		"URL, as Facebook's documentation demands; at the exported realm, Keycloak decides how it is checked."
+	facebook.Note += " Postern checks the token of each sign-in with Facebook's debug_token, which requires it in " +
+		"the URL, as Facebook's documentation says. At the exported realm, Keycloak decides how to check it."
 	own := bundle.Fate{
 		Reason: "own_tokens",
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; its own tokens are refused",
-		Note: "Browsers get the provider's own tokens, which the hosted gateway has the provider check on every " +
-			"call. The exported gateway answers them 401, unless they are JSON Web Tokens of an issuer in `issuers`. " +
-			"Users who sign in at the exported realm get the realm's tokens, which are accepted.",
+		Note: "Browsers get the provider's own tokens, and the hosted gateway lets the provider check them on every " +
+			"call. They get 401 from the exported gateway, unless they are JSON Web Tokens of an issuer in " +
+			"`issuers`. Users who sign in at the exported realm get the realm's tokens, which are accepted.",
 		Remedy: signIn.Remedy,
 	}
 	sealed := bundle.Fate{
 		Reason: "sealed_tokens",
 		Status: bundle.Lossy,
-		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams get no token of it",
-		Note: "Upstreams get the provider's token, which is sealed in each token of the app client and can be " +
-			"opened by the hosted service alone: the exported gateway answers 503 provider_token_unavailable, also " +
-			"to tokens of the exported realm.",
-		Remedy: "Have the upstream do without it, and write service for the provider below upstream in " +
-			"gateway/gateway.yaml.",
+		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams don't get its token",
+		Note: "Upstreams get the provider's token, which is sealed in each token of the app client. Only the hosted " +
+			"service can unseal it. The exported gateway answers 503 provider_token_unavailable, also to tokens of " +
+			"the exported realm.",
+		Remedy: "Change the upstream so that it doesn't need the token, and write service for the provider below " +
+			"upstream in gateway/gateway.yaml.",
 	}
 	return []bundle.Fate{
 		bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, facebook, own, sealed,
@@ -248,8 +246,8 @@ func byPost(fate bundle.Fate) bundle.Fate {
 	fate.Reason += "_form_post"
 	fate.Status = bundle.Lossy
 	fate.Note += " The provider is asked to send its answer by POST (`form_post`). Keycloak doesn't ask for that, " +
-		"and accepts answers by GET alone: no one can sign in there if the provider insists on it, as Apple does for " +
-		"names and email addresses."
+		"and accepts answers by GET only. No one can sign in there if the provider insists on POST, as Apple does " +
+		"for names and email addresses."
 	fate.Remedy += " If the provider insists on form_post, install an extension for it in Keycloak, such as one " +
 		"for Apple."
 	return fate

@@ -21,9 +21,8 @@ import (
 	"postern/platform/fault"
 )
 
-// The entities of gateway.yaml. Every value is written as JSON, which is YAML with
-// quoted strings: Kong would not read an unquoted yes or 12:30 as a string, and loads
-// JSON several times faster.
+// The entities of gateway.yaml. Every value is written as JSON, which is YAML with quoted strings: Kong wouldn't read
+// an unquoted yes or 12:30 as a string, and loads JSON several times faster.
 type serviceDoc struct {
 	ID             string      `json:"id"`
 	Name           string      `json:"name"`
@@ -83,7 +82,7 @@ type ownerDoc struct {
 //	ips=192.0.2.0/24,::1/128 frozen consumer=222f6037-… owner=billing-service
 type entry struct {
 	id, tenant, keyType, environment, consumer, owner string
-	scopes                                            []string  // nil: those of the type
+	scopes                                            []string  // nil: the type's limits
 	until                                             time.Time // zero: never expires
 	limits                                            *snapshot.Limits
 	ips                                               []netip.Prefix
@@ -232,7 +231,7 @@ func (c *configWriter) keyTypes() {
 	c.out.Raw("\n      }")
 }
 
-// tenants writes the tenants that are served. Keys of others are answered 403.
+// tenants writes the tenants that are served. Keys of others get 403.
 func (c *configWriter) tenants() {
 	c.out.Open("{")
 	for _, t := range c.b.Project.Tenants {
@@ -308,7 +307,7 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		if e.until.IsZero() || k.GraceEndsAt.Before(e.until) {
 			e.until = k.GraceEndsAt
 		}
-		if e.until.IsZero() { // no grace: expired, while zero would mean that it never expires
+		if e.until.IsZero() { // no grace: already expired, because zero would mean that it never expires
 			e.until = time.Unix(0, 0)
 		}
 		c.entry(*k.OldHash, e)
@@ -326,13 +325,12 @@ func (c *configWriter) entry(hash [32]byte, e entry) {
 	c.out.Value(e.String())
 }
 
-// opens reports whether a key needs an entry. A revoked one does not: an unknown key
-// gets the same response.
+// opens reports whether a key needs an entry. A revoked one doesn't: an unknown key gets the same response.
 func opens(k *snapshot.Key) bool {
 	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
 }
 
-// typeOf returns the key type of that name, the zero value if the project has none.
+// typeOf returns the key type of that name, or the zero value if the project doesn't have it.
 func typeOf(p *snapshot.Project, name string) snapshot.KeyType {
 	for _, t := range p.KeyTypes {
 		if t.Name == name {

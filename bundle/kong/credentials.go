@@ -12,11 +12,11 @@ import (
 // exampleFile has an empty value for each secret that the zip does not contain.
 const exampleFile = "gateway/.env.example"
 
-const exampleDoc = "The secrets that the gateway needs and this zip does not contain, one variable each. Copy it to " +
-	"`.env` beside it and fill them in; `start.sh` says which are still empty.\n"
+const exampleDoc = "The secrets that the gateway needs and this zip doesn't contain, one variable each. Copy it to " +
+	"`.env` in the same folder and fill them in. `start.sh` lists those that are still empty.\n"
 
-// signingVariable is the environment variable with the key that signs calls. No other secret
-// has it: their variables begin with UPSTREAM and INTROSPECTION.
+// signingVariable is the environment variable with the key that signs calls. It can't collide with other secrets, whose
+// variables begin with UPSTREAM and INTROSPECTION.
 const signingVariable = "CALL_SIGNING_KEY"
 
 // variable is an environment variable of Kong with a secret.
@@ -25,10 +25,10 @@ type variable struct {
 	holds       held
 	version     *snapshot.Version     // nil: of the project
 	environment *snapshot.Environment // nil: of the version or the project
-	header      string                // whose value it is
+	header      string                // the name, if it holds a header's value
 }
 
-// held is what a variable holds.
+// held is a kind of value that a variable holds.
 type held int
 
 const (
@@ -41,11 +41,10 @@ const (
 // variables lists the variables of a project in the order of its ledger.
 type variables []variable
 
-// credentialVariables names a variable for each environment and header, such as
-// UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN, one for the private key of each client certificate,
-// such as UPSTREAM_1_0_0_PROD_CLIENT_KEY, and one for the secret of each introspection
-// endpoint, such as INTROSPECTION_1_0_0_CLIENT_SECRET. Where two would have one name, the
-// later one gets a number. The last one is that of the key that signs calls.
+// credentialVariables names a variable for each environment and header, such as UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN,
+// one for the private key of each client certificate, such as UPSTREAM_1_0_0_PROD_CLIENT_KEY, and one for the secret of
+// each introspection endpoint, such as INTROSPECTION_1_0_0_CLIENT_SECRET. If two would have the same name, the later
+// one gets a number. The last one is for the key that signs calls.
 func credentialVariables(p *snapshot.Project) variables {
 	var out variables
 	taken := map[string]bool{}
@@ -89,8 +88,8 @@ func signingTag(p *snapshot.Project, e *snapshot.Environment) string {
 	return e.ID
 }
 
-// variableName replaces what the name of a variable cannot have. Versions, environments and
-// headers have no other characters than letters, digits, dots, hyphens and underscores.
+// variableName replaces the characters that a variable's name can't have. Versions, environments and headers have only
+// letters, digits, dots, hyphens and underscores.
 func variableName(text string) string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(text))
 }
@@ -110,8 +109,8 @@ func (vs variables) headers() map[*snapshot.Environment]map[string]string {
 	return out
 }
 
-// introspectionSecretOf returns the variable with the client secret at the introspection
-// endpoint of a version, "" if it has none.
+// introspectionSecretOf returns the variable with the client secret at the introspection endpoint of a version, "" if
+// there is none.
 func (vs variables) introspectionSecretOf(of *snapshot.Version) string {
 	for _, v := range vs {
 		if v.version == of && v.holds == introspectionSecret {
@@ -129,7 +128,7 @@ func (vs variables) names() []string {
 	return out
 }
 
-// passedOn returns the lines of docker-compose.yaml that hand the variables to Kong.
+// passedOn returns the lines of docker-compose.yaml that pass the variables to Kong.
 func (vs variables) passedOn() string {
 	var out strings.Builder
 	for _, v := range vs {
@@ -138,18 +137,19 @@ func (vs variables) passedOn() string {
 	return out.String()
 }
 
-// example returns .env.example, which Write completes with what the login needs.
+// example returns .env.example, to which Write adds what the login needs.
 func (vs variables) example() string {
-	text := "# Secrets that the gateway needs and that the export does not contain. Copy this file to\n" +
-		"# .env, fill in the values, and keep it out of version control. Write them in single\n" +
-		"# quotes, as they may have $ and #, unless it says otherwise below.\n"
+	text := "# Secrets that the gateway needs and that the export doesn't contain. Copy this file to\n" +
+		"# .env, fill in the values, and keep it out of version control. Put values in single\n" +
+		"# quotes, because they may have $ and #, unless it says otherwise below.\n"
 	for _, v := range vs {
 		switch v.holds {
 		case signingKey:
-			text += "\n# The key that signs calls to upstreams, from\n#   openssl genpkey -algorithm ed25519 " +
-				"-outform DER | base64 -w0\n# Give upstreams its public half.\n" + v.name + "=\n"
+			text += "\n# The key that signs calls to upstreams, from\n" +
+				"#   openssl genpkey -algorithm ed25519 -outform DER | base64 -w0\n" +
+				"# Give its public key to upstreams.\n" + v.name + "=\n"
 		case introspectionSecret:
-			text += fmt.Sprintf("\n# The client secret at the introspection endpoint of %s\n%s=\n",
+			text += fmt.Sprintf("\n# The client secret for the introspection endpoint of %s\n%s=\n",
 				v.version.Name, v.name)
 		case clientKey:
 			text += fmt.Sprintf("\n# The private key of the client certificate of calls to %s/%s, PEM in one line "+

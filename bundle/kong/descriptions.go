@@ -5,28 +5,27 @@ import (
 	"postern/core/snapshot"
 )
 
-// validationFates are those of the validation of requests. Kong's own validators are plugins of its
-// enterprise edition (docs.konghq.com, oas-validation and request-validator).
+// validationFates are those of request validation. Kong's own validators are plugins of its enterprise edition
+// (docs.konghq.com, oas-validation and request-validator).
 func validationFates() []bundle.Fate {
 	return []bundle.Fate{
 		{
 			Reason: "not_validated",
 			Status: bundle.Lossy,
-			How:    "not validated; `openapi.json` has what requests were validated against",
-			Note: "The hosted gateway answers requests that do not match the OpenAPI document with 422 " +
-				"invalid_request. Kong's open-source edition has no plugin that validates requests: the exported " +
-				"gateway forwards them, and at worst the upstream acts on one that it was never sent before.",
-			Remedy: "Validate requests in the upstream, with the OpenAPI document of this zip, before callers move. " +
+			How:    "not validated; the OpenAPI document is in the zip",
+			Note: "Requests that don't match the OpenAPI document get 422 invalid_request from the hosted gateway. " +
+				"Kong's open-source edition has no plugin that validates requests, so the exported gateway forwards " +
+				"them. At worst, the upstream acts on a request that it never received before.",
+			Remedy: "Before callers move, validate requests in the upstream with the OpenAPI document in this zip. " +
 				"Kong's enterprise edition has the plugin oas-validation.",
 		},
 		{
 			Reason: "not_reported",
 			Status: bundle.Lossy,
 			How:    "not reported",
-			Note: "The hosted gateway counts requests that do not match the OpenAPI document, and forwards them. The " +
-				"exported gateway forwards them too, and counts nothing.",
-			Remedy: "Validate requests in the upstream, with the OpenAPI document of this zip, where you need the " +
-				"counts.",
+			Note: "The hosted gateway counts requests that don't match the OpenAPI document, and forwards them. The " +
+				"exported gateway forwards them too, but counts nothing.",
+			Remedy: "If you need the counts, validate requests in the upstream with the OpenAPI document in this zip.",
 		},
 	}
 }
@@ -36,12 +35,11 @@ func publicationFates() []bundle.Fate {
 	return []bundle.Fate{{
 		Reason: "not_published",
 		Status: bundle.Lossy,
-		How:    "the document beside the gateway; its path leads to the upstream",
+		How:    "the document next to the gateway; its path leads to the upstream",
 		Note: "The hosted gateway answers GET openapi.json below each environment with the OpenAPI document, with " +
-			"its own address as the server. The exported gateway forwards that path to the upstream as any other.",
-		Remedy: "Publish the OpenAPI document of this zip on a web server, with the address of the exported gateway " +
-			"under servers; or add a route for the path with the plugin request-termination, whose body can be the " +
-			"document.",
+			"its own address as the server. The exported gateway forwards that path to the upstream like any other.",
+		Remedy: "Publish this zip's OpenAPI document on a web server, with the exported gateway's address under " +
+			"servers. Or add a route for the path with the plugin request-termination, whose body can be the document.",
 	}}
 }
 

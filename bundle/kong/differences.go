@@ -2,8 +2,8 @@ package kong
 
 import "postern/bundle"
 
-// limitFates lists the request limits in which Kong differs from the hosted gateway for every
-// project. Every ledger lists all of them.
+// limitFates lists the ways in which Kong differs from the hosted gateway for every project. Every ledger has all of
+// them.
 func limitFates() []bundle.Fate { return append(responseFates(), requestFates()...) }
 
 // responseFates are about upstreams and their responses.
@@ -11,66 +11,64 @@ func responseFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "timeouts", Status: bundle.Approximate,
 			How: "connect_timeout, read_timeout and write_timeout of each service",
-			Note: "Both gateways give an upstream 10 s to connect and 60 s of silence before its answer and " +
-				"between two pieces of it. The hosted proxy wants the whole head of an answer within 60 s of the " +
-				"request; Kong begins the 60 s again with every byte: at worst a head that trickles is answered " +
-				"504 there and passed on here."},
+			Note: "Both gateways give an upstream 10 s to connect, 60 s to begin its response, and 60 s between two " +
+				"pieces of it. The hosted gateway requires the complete response head within 60 s of the request. " +
+				"Kong restarts the 60 s with every byte. At worst, a slow response head gets 504 from the hosted " +
+				"gateway and is passed on by Kong."},
 		{Reason: "error_bodies", Status: bundle.Approximate, How: "Kong's own error pages",
-			Note: "Where no route fits or the upstream fails, the body is Kong's own and has no code; the status " +
-				"is the same (404, 502, 504), but for an upstream whose name is unknown, which Kong answers with " +
-				"503 instead of 502."},
+			Note: "If no route matches or the upstream fails, the body is Kong's own and has no code. The status is " +
+				"the same (404, 502, 504), except that Kong answers 503 instead of 502 if the upstream's host name " +
+				"can't be resolved."},
 		{Reason: "upstream_certificates", Status: bundle.Approximate,
-			How: "proxy_ssl_verify, the authorities of the image",
-			Note: "Certificates of https upstreams are checked against the authorities that each gateway has. " +
-				"Kong also takes a certificate that names its host as the common name (CN) only, which the " +
-				"hosted proxy answers 502: at worst calls reach an upstream that they did not reach before. An " +
-				"authority that the hosted proxy's machine has and the image does not makes it the other way " +
-				"round.",
-			Remedy: "gateway/README.md says how to add an authority. start.sh says which upstreams do not answer."},
+			How: "proxy_ssl_verify, the image's certificate authorities",
+			Note: "Each gateway checks certificates of https upstreams against its own certificate authorities. Kong " +
+				"also accepts a certificate that has its host only as the common name (CN), which gets 502 from the " +
+				"hosted gateway. At worst, calls reach an upstream that they didn't reach before, or don't reach one " +
+				"whose authority only the hosted gateway's machine knows.",
+			Remedy: "gateway/README.md says how to add a certificate authority. start.sh reports the upstreams that " +
+				"don't answer."},
 		{Reason: "repeated_calls", Status: bundle.Approximate, How: "nginx's own rule",
-			Note: "Where an upstream closes a kept connection without an answer, Kong sends the call once more, " +
-				"whatever its method, but for POST, LOCK and PATCH; the hosted proxy sends only calls again that " +
-				"change nothing. At worst a PUT or DELETE that the upstream had acted on is carried out twice.",
-			Remedy: "Set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml where such a call must " +
-				"not be repeated."},
-		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx takes them out",
-			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset " +
-				"and X-Pad of an upstream's answer do not reach the caller, and have no effect on either " +
-				"gateway."},
-		{Reason: "interim_answers", Status: bundle.Lossy, How: "answered 502",
-			Note: "An interim answer of an upstream (100, 102, 103), which the hosted proxy passes on or " +
-				"skips, is taken for the final one by nginx: the call is answered 502 upstream_unreachable and " +
-				"its connection ends. At worst an upstream that sends one with each answer cannot be called, " +
-				"and the final answer to a HEAD call that was refused so reaches the next call over the same " +
-				"connection to the upstream.",
-			Remedy: "Turn off early hints (103), 102 and 100 Continue at the upstream. Where it sends them to " +
-				"HEAD, set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml until then."},
+			Note: "If an upstream closes a reused connection without a response, Kong sends the call again, except " +
+				"for POST, LOCK and PATCH. The hosted gateway repeats only calls that change nothing. At worst, a " +
+				"PUT or DELETE that the upstream had already carried out is carried out twice.",
+			Remedy: "If such a call must not be repeated, set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in " +
+				"docker-compose.yaml."},
+		{Reason: "accel_headers", Status: bundle.Exact, How: "nginx removes them",
+			Note: "An upstream's X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, " +
+				"X-Accel-Charset and X-Pad don't reach the caller, and have no effect on either gateway."},
+		{Reason: "interim_answers", Status: bundle.Lossy, How: "calls get 502",
+			Note: "The hosted gateway passes on or skips an upstream's interim response (100, 102, 103). nginx " +
+				"mistakes it for the final response: the call gets 502 upstream_unreachable and its connection ends. " +
+				"At worst, an upstream that sends one with each response can't be called, and the final response to " +
+				"a HEAD call that failed this way reaches the next call on the same upstream connection.",
+			Remedy: "Turn off early hints (103), 102 and 100 Continue at the upstream. Until then, if the upstream " +
+				"sends them to HEAD, set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml."},
 		{Reason: "unasked_switch", Status: bundle.Approximate, How: "nginx passes it on",
-			Note: "An upstream's 101 to a request that asked for no WebSocket is answered 502 by the hosted " +
-				"proxy. Kong passes it on: at worst the caller waits on its connection for an answer that " +
-				"does not come.",
-			Remedy: "Have the upstream answer 101 only to requests with the Upgrade that it switches to."},
+			Note: "If an upstream sends 101 although the request didn't ask for a WebSocket, the caller gets 502 " +
+				"from the hosted gateway. Kong passes the 101 on. At worst, the caller waits on its connection for a " +
+				"response that doesn't come.",
+			Remedy: "Have the upstream send 101 only to requests that have the Upgrade it switches to."},
 		{Reason: "malformed_answers", Status: bundle.Approximate, How: "nginx's own checks",
-			Note: "Answers that are no proper HTTP/1.x are answered 502 by each gateway, by its own checks. " +
-				"Kong passes some of them on: what does not begin with a status line of HTTP/1.x reaches the " +
-				"caller as it is, a line without a colon is skipped, control characters in values stay, and " +
-				"chunks of HTTP/1.0 are read as such. The hosted proxy takes an answer with both a " +
-				"Content-Length and chunks, or with the same Content-Length twice, which Kong answers 502, " +
-				"and passes on what comes before a malformed chunk, of which Kong may pass on nothing.",
-			Remedy: "Correct the upstream; start.sh says which upstreams do not answer."},
+			Note: "A response that isn't proper HTTP/1.x gets 502 from each gateway, by its own checks. Kong passes " +
+				"some of them on: a response that doesn't begin with an HTTP/1.x status line reaches the caller " +
+				"unchanged, a line without a colon is skipped, control characters in values stay, and chunks of " +
+				"HTTP/1.0 are read as chunks. In return, Kong answers 502 to a response that has both Content-Length " +
+				"and chunks, or the same Content-Length twice, which the hosted gateway accepts. The hosted gateway " +
+				"passes on everything before a malformed chunk; Kong may pass on nothing.",
+			Remedy: "Fix the upstream. start.sh reports the upstreams that don't answer."},
 		{Reason: "repeated_fields", Status: bundle.Approximate, How: "nginx keeps the first",
-			Note: "Of two lines of Date, ETag, Expires, Last-Modified, Location, Refresh, Server or Status in one " +
-				"answer Kong passes on the first; the hosted proxy passes on both. Of two lines of " +
-				"Content-Type both keep the first. Of two lines of Accept-Ranges or Content-Range both pass on both, " +
-				"but transforms change the last alone on Kong: at worst the first line reaches callers although a " +
-				"transform removes the header.",
-			Remedy: "Have the upstream send each of these fields once."},
-		{Reason: "bodiless_answers", Status: bundle.Approximate, How: "nginx passes their fields on",
-			Note: "The Content-Length of a 204 or 304 and the Content-Type of a 304 reach callers of Kong, and are " +
-				"removed by the hosted proxy. Neither sends a body with them."},
+			Note: "If a response has two lines of Date, ETag, Expires, Last-Modified, Location, Refresh, Server or " +
+				"Status, Kong passes on the first and the hosted gateway both. Of two lines of Content-Type, both " +
+				"gateways keep the first. Of two lines of Accept-Ranges or Content-Range, both gateways pass on " +
+				"both, but transforms on Kong change only the last. At worst, the first line reaches callers " +
+				"although a transform removes the header.",
+			Remedy: "Have the upstream send each of these headers once."},
+		{Reason: "bodiless_answers", Status: bundle.Approximate, How: "nginx passes these headers on",
+			Note: "Kong passes on the Content-Length of a 204 or 304 and the Content-Type of a 304. The hosted " +
+				"gateway removes them. Neither sends a body with them."},
 		{Reason: "proxy_connection", Status: bundle.Approximate, How: "nginx passes it on",
-			Note: "The field Proxy-Connection of an answer, which means nothing behind a gateway, reaches callers of " +
-				"Kong, and is removed by the hosted proxy."},
+			Note: "Kong passes on a response's Proxy-Connection header, which means nothing behind a gateway. The " +
+				"hosted gateway removes it."},
 	}
 }
 
@@ -78,61 +76,60 @@ func responseFates() []bundle.Fate {
 func requestFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "control_cookies", Status: bundle.Approximate, How: "all cookies pass",
-			Note: "Cookies named postern, or postern- with more behind it, belong to the dashboard, and the " +
-				"hosted proxy removes them from requests and answers. On Kong there is no dashboard and they " +
-				"pass: at worst an upstream sees one that a browser still holds for the same host name.",
-			Remedy: "Run the gateway under a host name that no dashboard was ever served from."},
+			Note: "Cookies named postern, or with a name that begins with postern-, belong to the dashboard. The " +
+				"hosted gateway removes them from requests and responses. Kong has no dashboard and lets them pass. " +
+				"At worst, an upstream gets one that a browser still has for the same host name.",
+			Remedy: "Run the gateway at a host name that has never served a dashboard."},
 		{Reason: "refused_requests", Status: bundle.Approximate, How: "nginx's own checks",
-			Note: "Requests that are no proper HTTP, or too large, are refused by each gateway in its own way, " +
-				"by Kong with a page of its own. Kong takes heads of up to 73 KB in lines of up to 36 KB, " +
-				"and the hosted proxy 36 KB together; of 1,000 header lines Kong answers 431, of more 400, " +
-				"where the hosted proxy takes them. Kong takes some malformed requests that the hosted proxy " +
-				"refuses with 400, such as a raw # in a path: at worst one of them reaches the upstream, in " +
-				"the form in which nginx reads it. It refuses an empty Host line, with which the hosted proxy " +
-				"routes by path."},
+			Note: "Each gateway refuses requests that aren't proper HTTP, or too large, in its own way. Kong answers " +
+				"with an HTML page. Kong accepts heads of up to 73 KB with lines of up to 36 KB; the hosted gateway " +
+				"accepts heads of up to 36 KB. Kong answers 431 to 1,000 header lines and 400 to more; the hosted " +
+				"gateway accepts them. Kong accepts some malformed requests that get 400 from the hosted gateway, " +
+				"such as a raw # in a path. At worst, one of them reaches the upstream in the form in which nginx " +
+				"reads it. Kong refuses an empty Host line; the hosted gateway routes such a call by its path."},
 		{Reason: "fields_refused_twice", Status: bundle.Approximate, How: "nginx answers 400",
 			Note: "A request with two lines of Authorization, Content-Range, If-Match, If-Modified-Since, " +
-				"If-None-Match, If-Range or If-Unmodified-Since gets 400 from Kong with a page of HTML, and is " +
-				"forwarded by the hosted proxy. At worst a caller that sends a list of entity tags in two lines of " +
-				"If-Match or If-None-Match, which is proper HTTP, is always refused.",
-			Remedy: "Have callers send the list in one line, with commas."},
+				"If-None-Match, If-Range or If-Unmodified-Since gets 400 with an HTML page from Kong, and is " +
+				"forwarded by the hosted gateway. At worst, a caller that splits a list of entity tags into two " +
+				"lines of If-Match or If-None-Match, which is proper HTTP, is always refused.",
+			Remedy: "Have callers send the list in one line, separated by commas."},
 		{Reason: "invalid_utf8", Status: bundle.Lossy, How: "not routed",
-			Note: "Paths that are no UTF-8 once they are decoded, such as /%ff, are answered 404."},
+			Note: "Paths that aren't UTF-8 once they are decoded, such as /%ff, get 404."},
 		{Reason: "body_framing", Status: bundle.Approximate, How: "nginx's choice",
-			Note: "A short chunked body may reach the upstream with a Content-Length instead, and an answer " +
-				"that names Content-Length in its Connection field may reach the caller in chunks; the bytes " +
-				"are the same."},
+			Note: "A short chunked body may reach the upstream with a Content-Length instead, and a response that " +
+				"names Content-Length in its Connection header may reach the caller in chunks. The bytes are the " +
+				"same."},
 		{Reason: "header_names", Status: bundle.Exact, How: "nginx drops them",
-			Note: "Request headers whose names have other characters than letters, digits, - and _ reach the " +
-				"upstream of neither gateway."},
+			Note: "Neither gateway forwards request headers whose names have characters other than letters, digits, " +
+				"- and _."},
 		{Reason: "trailers", Status: bundle.Lossy, How: "nginx drops them",
-			Note: "Trailers after a chunked body are not forwarded, neither to the upstream nor back."},
-		{Reason: "forwarded_for", Status: bundle.Approximate, How: "X-Forwarded-For is Kong's",
-			Note: "A caller's header spelled X_Forwarded_For is ignored by the hosted proxy; Kong takes it for " +
+			Note: "Trailers after a chunked body aren't forwarded in either direction."},
+		{Reason: "forwarded_for", Status: bundle.Approximate, How: "X-Forwarded-For comes from Kong",
+			Note: "The hosted gateway ignores a caller's header spelled X_Forwarded_For. Kong treats it as " +
 				"X-Forwarded-For, which any caller may send, and appends to it."},
 		{Reason: "via", Status: bundle.Approximate, How: "Via is Kong's",
-			Note: "Via names kong instead of postern in requests, and is not added to answers."},
+			Note: "In requests, Via names kong instead of postern. It isn't added to responses."},
 		{Reason: "open_streams", Status: bundle.Lossy, How: "not available",
-			Note: "The hosted proxy ends WebSockets, downloads and other open calls within a second of the end of " +
-				"their key or token, or of a change that refuses them. Kong asks when a call begins: at worst a " +
+			Note: "The hosted gateway ends WebSockets, downloads and other open calls within a second when their key " +
+				"or token ends, or when a change refuses them. Kong checks only when a call begins. At worst, a " +
 				"caller whose key has expired or was deleted keeps an open WebSocket until one side closes it.",
 			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
 		{Reason: "body_memory", Status: bundle.Approximate, How: "client_body_buffer_size, and files",
-			Note: "The hosted proxy holds at most 256 MB of bodies that it has to read whole, and answers 503 busy " +
-				"beyond that. Kong writes long bodies of requests to files, and bounds neither those nor the bodies " +
-				"of answers that are changed: at worst many large calls take all memory of the container.",
-			Remedy: "Give the container a limit on its memory, and set KONG_NGINX_HTTP_CLIENT_MAX_BODY_SIZE in " +
+			Note: "The hosted gateway holds at most 256 MB of bodies that it has to read whole, and answers 503 busy " +
+				"beyond that. Kong writes long request bodies to files, without a limit on their total, and doesn't " +
+				"limit response bodies that it changes. At worst, many large calls use all memory of the container.",
+			Remedy: "Limit the container's memory, and set KONG_NGINX_HTTP_CLIENT_MAX_BODY_SIZE in " +
 				"docker-compose.yaml."},
 		{Reason: "loop_guard", Status: bundle.Lossy, How: "not available",
-			Note: "Kong does not notice a call that comes back to it: a gateway that has itself as upstream " +
-				"answers 502 or 504 after a while instead of 508 at once.",
-			Remedy: "Do not make the gateway's own address an upstream."},
+			Note: "Kong doesn't notice a call that comes back to it. A gateway that is its own upstream answers 502 " +
+				"or 504 after a while, instead of 508 at once.",
+			Remedy: "Don't use the gateway's own address as an upstream."},
 		{Reason: "private_addresses", Status: bundle.Lossy, How: "not available",
-			Note: "Kong connects to whatever the name of an upstream, token issuer or introspection endpoint " +
-				"resolves to, private and loopback addresses included; the hosted proxy refuses those that its " +
-				"operator did not allow. At worst a name that resolves to a loopback address leads into the " +
-				"container itself, on port 8001 to Kong's own admin API.",
-			Remedy: "Keep the gateway in a network from which it may reach its upstreams and nothing else. Write " +
-				"host.docker.internal for a name that means the gateway's own machine."},
+			Note: "Kong connects to any address that the name of an upstream, token issuer or introspection endpoint " +
+				"resolves to, including private and loopback addresses. The hosted gateway refuses those that its " +
+				"operator didn't allow. At worst, a name that resolves to a loopback address leads into the " +
+				"container itself, and on port 8001 to Kong's own admin API.",
+			Remedy: "Run the gateway in a network that allows connections only to its upstreams. If a name means the " +
+				"gateway's own machine, use host.docker.internal."},
 	}
 }

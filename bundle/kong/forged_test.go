@@ -118,7 +118,7 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 		"an entry twice":      {gatewayFile, entry, entry + "\n" + entry, ofActive},
 		"an entry less":       {gatewayFile, entryOf(graced), `"_": "_",`, "of the entry _"},
 		"no number of a key":  {gatewayFile, entry, `"` + active + `": 1,`, ofActive},
-		"a second table":      {gatewayFile, `"keys": {`, `"keys": {}, "keys": {`, "two fields of one name"},
+		"a second table":      {gatewayFile, `"keys": {`, `"keys": {}, "keys": {`, "two fields with the same name"},
 		"another row":         {rows, active, other, ofActive},
 		"a row of another":    {rows, `"owner":"billing-service"`, `"owner":"mallory"`, ofActive},
 	} {
@@ -131,7 +131,7 @@ func TestVerifyHoldsTheGatewayToTheKeyRows(t *testing.T) {
 	}
 }
 
-// The ledger does not point at the entry of a new key: only its row asks for it.
+// The ledger does not point at the entry of a new key: only its row requires it.
 func TestVerifyMissesTheEntryOfANewKey(t *testing.T) {
 	in := sampleInput()
 	in.Options.Keys = bundle.KeysMint

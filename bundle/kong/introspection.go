@@ -8,21 +8,21 @@ import (
 	"postern/core/snapshot"
 )
 
-// endpointDoc is the introspection endpoint of a version. Its secret is in an environment
-// variable: the zip has none.
+// endpointDoc is the introspection endpoint of a version. Its secret is in an environment variable, because the zip
+// doesn't have it.
 type endpointDoc struct {
 	Endpoint string                       `json:"endpoint"`
 	Method   snapshot.IntrospectionMethod `json:"method"`
 	ClientID string                       `json:"client_id,omitempty"`
-	Secret   string                       `json:"secret,omitempty"` // variable; "": the endpoint asks for none
+	Secret   string                       `json:"secret,omitempty"` // variable; "": the endpoint doesn't require one
 	Issuer   string                       `json:"issuer,omitempty"`
 	Audience string                       `json:"audience,omitempty"`
-	Tenant   string                       `json:"tenant,omitempty"` // id; "": the project's own is not served
+	Tenant   string                       `json:"tenant,omitempty"` // ID; "": the project's own isn't served
 	Withheld *withheldDoc                 `json:"withheld,omitempty"`
 }
 
-// withheldDoc has the forms of tokens that the endpoint is not shown: those of app clients,
-// of issuers in allowed_pairs, and of providers.
+// withheldDoc has the forms of tokens that aren't sent to the endpoint: those of app clients, of issuers in
+// allowed_pairs, and of providers.
 type withheldDoc struct {
 	Issuers      []string `json:"issuers,omitempty"`
 	IssuersBelow []string `json:"issuers_below,omitempty"`
@@ -71,8 +71,7 @@ func endpointDocOf(p *snapshot.Project, v *snapshot.Version, variables variables
 	}
 }
 
-// withheldOf returns the forms of tokens that the version's endpoint is not shown, nil if
-// there are none.
+// withheldOf returns the forms of tokens that aren't sent to the version's endpoint, nil if there are none.
 func withheldOf(p *snapshot.Project, v *snapshot.Version) *withheldDoc {
 	asked := policy.NewIntrospectors(p, v.ID, &v.Access)
 	out := withheldDoc{Issuers: asked.KeyIssuers()}
@@ -93,8 +92,7 @@ func withheldOf(p *snapshot.Project, v *snapshot.Version) *withheldDoc {
 	return &out
 }
 
-// judgeIntrospection returns where the endpoint of a version is in gateway.yaml, and
-// whether a container can ask it.
+// judgeIntrospection returns the place of a version's endpoint in gateway.yaml, and whether a container can call it.
 func judgeIntrospection(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	access := s.Version.Access
 	if !introspects(access) {
@@ -114,10 +112,10 @@ func judgeIntrospection(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 func introspectionFates() []bundle.Fate {
 	const (
 		how   = "plugin postern-auth, `introspection`"
-		alike = "The endpoint is asked about tokens on every call, with the same question, within the same bounds, " +
-			"and its answers are taken alike: 200 calls of each of Kong's workers wait for it at a time."
-		reach = "Let the gateway reach the endpoint. For one with a certificate of a private authority, set " +
-			"KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says."
+		alike = "The endpoint is asked about tokens on every call, with the same request and the same limits, and " +
+			"its answers are treated the same. Each of Kong's workers lets 200 calls wait for it at a time."
+		reach = "Make sure that the gateway can connect to the endpoint. If its certificate is from a private " +
+			"authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says."
 	)
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: how, Note: alike, Remedy: reach},
@@ -125,29 +123,29 @@ func introspectionFates() []bundle.Fate {
 			Reason: "secret_from_environment",
 			Status: bundle.Exact,
 			How:    how + ", with the client secret from a variable in `.env`",
-			Note: alike + " The client secret is not in this zip: without it start.sh does not start the gateway, " +
-				"and calls with tokens are answered 503 provider_unavailable.",
-			Remedy: "Write the client secret, or that of a client of the gateway's own, into gateway/.env. " + reach,
+			Note: alike + " The client secret isn't in this zip. Without it, start.sh doesn't start the gateway and " +
+				"calls with tokens get 503 provider_unavailable.",
+			Remedy: "Put the client secret, or that of a new client for the gateway, into gateway/.env. " + reach,
 		},
 		{
 			Reason: "loopback",
 			Status: bundle.Approximate,
-			How:    how + "; its loopback address is the container's own",
-			Note: "The endpoint has a loopback address, and inside a container that is the container itself: calls " +
-				"with tokens are answered 503 or 502 until the address is changed.",
-			Remedy: "Write host.docker.internal, or the machine's own address, into the endpoint's address in " +
-				"gateway/gateway.yaml, and its secret, if it has one, into gateway/.env.",
+			How:    how + "; its loopback address means the container",
+			Note: "The endpoint has a loopback address, which inside a container means the container itself. Calls " +
+				"with tokens get 503 or 502 until you change the address.",
+			Remedy: "In gateway/gateway.yaml, change the endpoint's host to host.docker.internal or the machine's " +
+				"own address. If it has a secret, put it into gateway/.env.",
 		},
 		{
 			Reason: "https_address",
 			Status: bundle.Lossy,
 			How:    how + "; its certificate is never accepted",
-			Note: "The endpoint is asked over https by its IP address. Kong compares certificates with host names " +
-				"only, so that every call with a token is answered 503, whatever addresses the certificate names.",
-			Remedy: "Write a host name that the certificate names into the endpoint's address in " +
-				"gateway/gateway.yaml, and its secret, if it has one, into gateway/.env.",
+			Note: "The endpoint is called over https by its IP address. Kong compares certificates with host names " +
+				"only, so every call with a token gets 503, even if the certificate is valid for the address.",
+			Remedy: "In gateway/gateway.yaml, change the endpoint's host to a host name that the certificate is " +
+				"valid for. If it has a secret, put it into gateway/.env.",
 		},
 		{Reason: "unused", Status: bundle.Exact, How: "not needed",
-			Note: "The version does not take opaque tokens, so that its endpoint is never asked."},
+			Note: "The version doesn't accept opaque tokens, so its endpoint is never asked."},
 	}
 }

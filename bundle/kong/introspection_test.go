@@ -163,7 +163,7 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 	}
 }
 
-// With jwt beside opaque, the probe of the pairs is a token that the endpoint is not shown.
+// With both jwt and opaque, the probe of the pairs is a token that isn't sent to the endpoint.
 func TestIntrospectionProbesBesideJWT(t *testing.T) {
 	in := opaqueInput(snapshot.JWT)
 	in.Project.Versions[0].Access.Issuers = []snapshot.TokenIssuer{{Issuer: "https://pair.example", Audience: "shop"}}

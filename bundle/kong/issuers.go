@@ -15,7 +15,7 @@ type issuerDoc struct {
 	Issuer   string `json:"issuer"`
 	Audience string `json:"audience"`
 	JWKSURL  string `json:"jwks_url,omitempty"`
-	Tenant   string `json:"tenant,omitempty"` // id; "": the tenant is not served
+	Tenant   string `json:"tenant,omitempty"` // ID; "": the tenant isn't served
 }
 
 // issuersOf returns the issuers that a version trusts, with the ids of their tenants.
@@ -66,36 +66,36 @@ func issuerFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    how,
-			Note: "Tokens of the issuer for the audience are accepted and refused alike: the gateway fetches the " +
-				"issuer's keys, keeps them, and answers 503 issuer_unavailable while it has none.",
-			Remedy: "Let the gateway reach the issuer. For an issuer with a certificate of a private authority, set " +
-				"KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
+			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches the " +
+				"issuer's keys and keeps them. While it doesn't have any, it answers 503 issuer_unavailable.",
+			Remedy: "Make sure that the gateway can connect to the issuer. If the issuer's certificate is from a " +
+				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
 		},
 		{
 			Reason: "unused",
 			Status: bundle.Exact,
-			How:    "`project-config.json`; the version does not take tokens",
-			Note: "The version does not have the method jwt, so that neither gateway looks at the issuer's tokens. " +
-				"The issuer stands in project-config.json.",
+			How:    "`project-config.json`; the version doesn't accept tokens",
+			Note: "The version doesn't have the method jwt, so both gateways ignore the issuer's tokens. The issuer " +
+				"is in project-config.json.",
 		},
 		{
 			Reason: "loopback",
 			Status: bundle.Approximate,
-			How:    how + "; its loopback address is the container's own",
-			Note: "The issuer's keys have a loopback address, and inside a container that is the container itself: " +
-				"its tokens are answered 503 issuer_unavailable until the address is changed.",
-			Remedy: "Write the address of the keys with host.docker.internal, or the machine's own address, as the " +
-				"issuer's jwks_url in gateway/gateway.yaml.",
+			How:    how + "; its loopback address means the container",
+			Note: "The issuer's keys have a loopback address, which inside a container means the container itself. " +
+				"Its tokens get 503 issuer_unavailable until you change the address.",
+			Remedy: "In gateway/gateway.yaml, set the issuer's jwks_url to the address of the keys with " +
+				"host.docker.internal or the machine's own address.",
 		},
 		{
 			Reason: "https_address",
 			Status: bundle.Lossy,
 			How:    how + "; the certificate of its keys is never accepted",
-			Note: "The issuer's keys are fetched over https by an IP address. Kong compares certificates with host " +
-				"names only, so that its tokens are answered 503 issuer_unavailable, whatever addresses the " +
-				"certificate names.",
-			Remedy: "Write the address of the keys with a host name that the certificate names as the issuer's " +
-				"jwks_url in gateway/gateway.yaml.",
+			Note: "The issuer's keys are fetched over https by IP address. Kong compares certificates with host " +
+				"names only, so the issuer's tokens get 503 issuer_unavailable, even if the certificate is valid for " +
+				"the address.",
+			Remedy: "In gateway/gateway.yaml, set the issuer's jwks_url to the address of the keys with a host name " +
+				"that the certificate is valid for.",
 		},
 	}
 }

@@ -1,8 +1,8 @@
 // Package kong writes the part of an export that runs on Kong Gateway 3.9 without a database: the configuration, the
 // plugin that checks keys by their hashes, and the scripts that start and probe the gateway. It owns gateway/ and
-// verify/ in the zip and the table of how Kong supports each feature. It leaves the decisions on a call to package
-// core/policy, which the plugin mirrors, and the other files of the zip to package bundle. Standard: Kong's
-// declarative configuration, _format_version 3.0, as measured on 3.9.3 (docs.konghq.com, "DB-less mode").
+// verify/ in the zip, and the table of how Kong supports each feature. It leaves the decisions on a call to package
+// core/policy, which the plugin mirrors, and the other files of the zip to package bundle. Standard: Kong's declarative
+// configuration, _format_version 3.0, as measured on 3.9.3 (docs.konghq.com, "DB-less mode").
 package kong
 
 import (
@@ -26,13 +26,13 @@ var Target = bundle.Target{
 	Table: table(), NewKeys: newKeys, Judge: judge, Parts: parts,
 }
 
-const newKeys = `The gateway in this zip lets them in already.
+const newKeys = `The gateway in this zip already accepts them.
 
-1. Send every consumer the line of minted.csv with their owner name, over a channel you would send a password over.
-2. The keys they hold today go on working on this gateway too, so nobody has to hurry. To end one, look up its sha256 in
-   keys.jsonl, delete the line that begins with it from gateway/gateway.yaml, and start the gateway again. The line of
-   the new key begins with minted_sha256.
-3. Delete minted.csv when all are sent. The keys cannot be shown again: the gateway knows their sums only.
+1. Send every consumer the line of minted.csv with their owner name, over a channel you would use for a password.
+2. The current keys keep working on this gateway too, so there is no hurry. To revoke one, look up its sha256 in
+   keys.jsonl, delete the line that begins with it from gateway/gateway.yaml, and restart the gateway. The line of the
+   new key begins with minted_sha256.
+3. Delete minted.csv once you have sent all keys. They can't be shown again: the gateway has only their sums.
 `
 
 // gatewayFile is Kong's configuration.
@@ -61,7 +61,7 @@ type route struct {
 	path     string // the prefix, as callers write it
 	regex    string
 	priority int
-	host     string // a host name of the customer's; "": any
+	host     string // a custom domain; "": any host
 }
 
 // hostHeader returns the header that a probe of the route needs.
@@ -72,7 +72,7 @@ func (r route) hostHeader() []string {
 	return []string{"Host: " + r.host}
 }
 
-// layout is where the things of a project are on Kong. It is worked out once for an export: each subject of the
+// layout is where the things of a project are on Kong. It is computed once for an export, because each subject of the
 // ledger asks for its place.
 type layout struct {
 	places        []place // the environments in ledger order; their index is that of the service in gateway.yaml
@@ -125,8 +125,8 @@ func placeOf(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment) 
 		})
 	}
 	for _, host := range e.Hosts {
-		// Kong tries routes with a host before those without. The name of this one is
-		// no other's: names of environments have no dot.
+		// Kong tries routes with a host before those without. No other route has this name: names of environments have
+		// no dot.
 		one.routes = append(one.routes, route{
 			id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":" + host),
 			name: "host~" + host, form: bundle.NameForm, host: host,
@@ -147,12 +147,12 @@ func (l *layout) of(s bundle.Subject) []place {
 	return l.places[at : at+1]
 }
 
-// entityName returns a readable Kong name for a path: "1.0.0~prod" for "/1.0.0/prod".
-// Our names have no tilde, so that every path has its own.
+// entityName returns a readable Kong name for a path: "1.0.0~prod" for "/1.0.0/prod". Our names don't have tildes, so
+// every path has its own.
 func entityName(path string) string { return strings.ReplaceAll(strings.Trim(path, "/"), "/", "~") }
 
-// escapeRegex escapes a path for PCRE and for Rust's regex crate, both of which parse
-// the pattern. Our names have no character that the two treat differently.
+// escapeRegex escapes a path for PCRE and for Rust's regex crate, which both parse the pattern. Our names don't have
+// characters that the two treat differently.
 func escapeRegex(path string) string { return regexp.QuoteMeta(path) }
 
 // shadowed reports whether the path of a route can also be the beginning of another
@@ -169,7 +169,7 @@ func shadowed(p *snapshot.Project, s bundle.Subject) bool {
 	return false
 }
 
-// judge returns where a subject is on Kong, and which of its fates applies.
+// judge returns the place of a subject on Kong, and which of its fates applies.
 func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureProject:
@@ -248,7 +248,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{}
 }
 
-// judgeHost judges a host name of a customer.
+// judgeHost judges a custom domain.
 func judgeHost(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	v := judgePlace(b, s)
 	v.Reason = "route_host"
@@ -313,8 +313,8 @@ func detached(p *snapshot.Project, tenantID string) bool {
 	return slices.ContainsFunc(p.Tenants, func(t snapshot.Tenant) bool { return t.ID == tenantID && t.Detached })
 }
 
-// misplaced returns the reason why a container that runs Kong cannot call an upstream as
-// the hosted gateway does; "" if it can.
+// misplaced returns the reason why a container that runs Kong can't call an upstream as the hosted gateway does; "" if
+// it can.
 func misplaced(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {

@@ -327,7 +327,7 @@ func TestHostileTextReachesNoScript(t *testing.T) {
 	}
 	for name, text := range files {
 		if strings.ContainsAny(text, "\u202e\u0085\ufeff\u2028\x00\x7f") && !strings.HasSuffix(name, ".csv") {
-			t.Errorf("%s holds characters that nobody sees", name)
+			t.Errorf("%s has invisible characters", name)
 		}
 	}
 }

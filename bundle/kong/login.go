@@ -12,8 +12,8 @@ import (
 // keycloakImage is the one that the exported realm is tested with (testkit/keycloak).
 const keycloakImage = "keycloak/keycloak:26.3.5"
 
-// hasRealm reports whether people can sign in beside the exported gateway: there is a
-// realm, and a version that accepts its tokens.
+// hasRealm reports whether people can sign in for the exported gateway: there is a realm, and a version that accepts
+// its tokens.
 func hasRealm(b *bundle.Build) bool { return acceptsOwnTokens(b.Project) }
 
 // realmName returns the name of the realm, "" without one.
@@ -30,12 +30,12 @@ func realmSettings(b *bundle.Build) string {
 	if !hasRealm(b) {
 		return ""
 	}
-	return fmt.Sprintf("\n      # Where people sign in; start.sh --with-login fills both in.\n"+
+	return fmt.Sprintf("\n      # Where people sign in. start.sh --with-login fills in both.\n"+
 		"      %[1]s: \"${%[1]s:-}\"\n      %[2]s: \"${%[2]s:-}\"", realmIssuer, realmKeys)
 }
 
-// loginVariables lists the secrets that Keycloak needs: those of enabled providers, and of
-// app clients that have one.
+// loginVariables lists the secrets that Keycloak needs: those of enabled providers, and those of app clients that have
+// one.
 func loginVariables(b *bundle.Build) []string {
 	if !hasRealm(b) {
 		return nil
@@ -57,7 +57,7 @@ func loginVariables(b *bundle.Build) []string {
 	return out
 }
 
-// loginSecrets lists what start.sh --with-login does not start without.
+// loginSecrets lists the secrets without which start.sh --with-login doesn't start.
 func loginSecrets(b *bundle.Build) []string {
 	if !hasRealm(b) {
 		return nil
@@ -71,14 +71,14 @@ func loginExample(b *bundle.Build) string {
 		return ""
 	}
 	text := "\n# Where people sign in: the issuer of the realm in auth/keycloak-realm.json, such as\n" +
-		"# https://login.example.com/realms/" + realmName(b) + ". Empty: none of its tokens is accepted.\n" +
+		"# https://login.example.com/realms/" + realmName(b) + ". If it is empty, its tokens are refused.\n" +
 		"# start.sh --with-login starts one on this machine.\n" + realmIssuer + "=\n\n" +
-		"# The URL of its keys, where the gateway cannot reach the issuer at its own address.\n" + realmKeys + "=\n\n" +
+		"# The URL of its keys, if the gateway can't reach the issuer at its own address.\n" + realmKeys + "=\n\n" +
 		"# The first administrator of the Keycloak that start.sh --with-login starts.\n" +
 		adminName + "=admin\n" + adminPassword + "=\n"
 	if names := loginVariables(b); len(names) > 0 {
-		text += "\n# Secrets of that Keycloak: a new one for each app client, and at each identity provider the\n" +
-			"# one of the app that callbacks.md names.\n" + strings.Join(names, "=\n") + "=\n"
+		text += "\n# Secrets of that Keycloak: a new one for each app client, and for each identity provider\n" +
+			"# the secret of the app that callbacks.md names.\n" + strings.Join(names, "=\n") + "=\n"
 	}
 	return text
 }
@@ -89,15 +89,14 @@ const (
 	adminPassword = "LOGIN_ADMIN_PASSWORD"
 )
 
-// loginService returns the service of docker-compose.yaml that people sign in at. It is
-// started by start.sh --with-login alone.
+// loginService returns the service of docker-compose.yaml that people sign in at. Only start.sh --with-login starts it.
 func loginService(b *bundle.Build) string {
 	name := realmName(b)
 	var out strings.Builder
 	fmt.Fprintf(&out, `
 
-  # Keycloak with the project's realm, started by start.sh --with-login only. It keeps its
-  # state in the volume; what changed in the realm's file afterwards is not imported.
+  # Keycloak with the project's realm, started only by start.sh --with-login. It keeps its
+  # state in the volume, and doesn't import later changes of the realm's file.
   login:
     image: "%s"
     profiles: ["login"]

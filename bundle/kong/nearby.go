@@ -7,9 +7,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// local are the networks that a gateway sees calls from its own machine come from:
-// loopback and the addresses of container runtimes (RFC 1918; RFC 6598; RFC 4193;
-// RFC 3927; RFC 4291, section 2.5.6).
+// local are the networks from which a gateway sees calls from its own machine: loopback and the addresses of container
+// runtimes (RFC 1918; RFC 6598; RFC 4193; RFC 3927; RFC 4291, section 2.5.6).
 var local = prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16",
 	"::1/128", "fc00::/7", "fe80::/10")
 
@@ -21,7 +20,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
-// What address rules decide on calls from the local networks.
+// The decisions of address rules on calls from the local networks.
 const (
 	nearbyTaken   = "taken"
 	nearbyDenied  = "denied"

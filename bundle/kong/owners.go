@@ -7,9 +7,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// mostConsumers is the highest number of owners that are written as Kong consumers. Our
-// plugin does not need them: they are for Kong's other plugins, which can be scoped to
-// a consumer. Kong needs most of a minute and half a gigabyte to load 100,000.
+// mostConsumers is the highest number of owners that are written as Kong consumers. Our plugin doesn't need them: they
+// are for Kong's other plugins, which can be scoped to a consumer. Kong needs most of a minute and half a gigabyte to
+// load 100,000.
 const mostConsumers = 10_000
 
 // owners writes a consumer for each distinct owner, and none if there are too many.
@@ -27,8 +27,8 @@ func (c *configWriter) owners(ctx context.Context) error {
 	return nil
 }
 
-// distinctOwners returns the fallback owners and those of the keys that open something,
-// in the order of their keys. It returns nil if they are too many.
+// distinctOwners returns the fallback owners and those of the keys that are accepted, in the order of their keys. It
+// returns nil if there are too many.
 func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	var names []string
 	seen := map[string]struct{}{}
@@ -68,8 +68,7 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// fallbackOwner returns the owner that calls without a key count against, and whether a
-// version admits such calls.
+// fallbackOwner returns the owner that calls without a key count for, and whether a version admits such calls.
 func fallbackOwner(p *snapshot.Project) (ownerDoc, bool) {
 	for _, v := range p.Versions {
 		if v.Access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != "" {

@@ -55,10 +55,10 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 	return out, nil
 }
 
-// templates are the files that are the same in each export except for their marks.
+// templates are the files that are the same in every export, except for their marks.
 var templates = []struct{ name, source, doc string }{
-	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua: what " +
-		"happens on a call.\n"},
+	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua. It shows " +
+		"what happens on a call.\n"},
 	{pluginFolder + "keys.lua", "plugin/keys.lua", "The part of the plugin that looks keys up.\n"},
 	{pluginFolder + "bodies.lua", "plugin/bodies.lua", "The part of the plugin that refuses bodies.\n"},
 	{pluginFolder + "tokens.lua", "plugin/tokens.lua", "The part of the plugin that accepts tokens.\n"},
@@ -67,44 +67,44 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "realm.lua", "plugin/realm.lua",
 		"The part of the plugin that accepts the tokens of the exported realm.\n"},
 	{pluginFolder + "introspection.lua", "plugin/introspection.lua",
-		"The part of the plugin that asks an endpoint about opaque tokens.\n"},
+		"The part of the plugin that asks an introspection endpoint about opaque tokens.\n"},
 	{pluginFolder + "jwt.lua", "plugin/jwt.lua", "The part of the plugin that reads JSON Web Tokens.\n"},
 	{pluginFolder + "jwks.lua", "plugin/jwks.lua", "The part of the plugin that verifies signatures of tokens.\n"},
 	{pluginFolder + "issuers.lua", "plugin/issuers.lua",
 		"The part of the plugin that fetches the keys of token issuers.\n"},
-	{pluginFolder + "fetch.lua", "plugin/fetch.lua", "The part of the plugin that asks other servers.\n"},
+	{pluginFolder + "fetch.lua", "plugin/fetch.lua", "The part of the plugin that calls other servers.\n"},
 	{pluginFolder + "json.lua", "plugin/json.lua", "The part of the plugin that reads JSON.\n"},
-	{pluginFolder + "answers.lua", "plugin/answers.lua", "What the plugin answers to calls that it refuses.\n"},
+	{pluginFolder + "answers.lua", "plugin/answers.lua", "The answers of the plugin to calls that it refuses.\n"},
 	{pluginFolder + "headers.lua", "plugin/headers.lua",
-		"The part of the plugin that says which headers callers may not set.\n"},
+		"The part of the plugin that knows which headers callers may not set.\n"},
 	{pluginFolder + "paths.lua", "plugin/paths.lua",
 		"The part of the plugin that knows how upstreams may read a path.\n"},
 	{pluginFolder + "transforms.lua", "plugin/transforms.lua",
 		"The part of the plugin that changes headers and queries.\n"},
 	{pluginFolder + "rules.lua", "plugin/rules.lua",
-		"The part of the plugin that decides what routes require: scopes, groups and owners.\n"},
+		"The part of the plugin that checks the scopes, groups and owners that routes require.\n"},
 	{pluginFolder + "templates.lua", "plugin/templates.lua",
 		"The part of the plugin that finds the rule for the path of a call.\n"},
 	{pluginFolder + "objects.lua", "plugin/objects.lua",
-		"The part of the plugin that names the objects that rules ask for.\n"},
+		"The part of the plugin that names the objects that rules are about.\n"},
 	{pluginFolder + "openfga.lua", "plugin/openfga.lua",
 		"The part of the plugin that asks OpenFGA who owns an object.\n"},
 	{pluginFolder + "ownership.lua", "plugin/ownership.lua",
-		"The part of the plugin that follows answers which make somebody an owner.\n"},
+		"The part of the plugin that records owners from responses.\n"},
 	{pluginFolder + "queue.lua", "plugin/queue.lua",
-		"The part of the plugin that bounds the calls which wait for a server.\n"},
+		"The part of the plugin that limits how many calls wait for a server.\n"},
 	{pluginFolder + "limits.lua", "plugin/limits.lua", "The part of the plugin that counts calls.\n"},
 	{pluginFolder + "addresses.lua", "plugin/addresses.lua", "The part of the plugin that compares addresses.\n"},
 	{pluginFolder + "upstream.lua", "plugin/upstream.lua",
-		"The part of the plugin that reads the secrets which calls carry to upstreams.\n"},
+		"The part of the plugin that reads the secrets that calls to upstreams need.\n"},
 	{pluginFolder + "signature.lua", "plugin/signature.lua", "The part of the plugin that signs calls to upstreams.\n"},
-	{pluginFolder + "schema.lua", "plugin/schema.lua", "The shape of the plugin's configuration.\n"},
-	{"gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong on the files beside it.\n"},
-	{"gateway/start.sh", "files/start.sh", "Starts the gateway, waits until it serves, asks each upstream once, and " +
-		"checks that keys are required. `./start.sh --help` lists its options.\n"},
+	{pluginFolder + "schema.lua", "plugin/schema.lua", "The schema of the plugin's configuration.\n"},
+	{"gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong with the files in this folder.\n"},
+	{"gateway/start.sh", "files/start.sh", "Starts the gateway, waits until it is ready, calls each upstream once, " +
+		"and checks that keys are required. `./start.sh --help` lists its options.\n"},
 	{"gateway/README.md", "files/README.md", "How to run the gateway.\n"},
-	{"verify/verify.sh", "files/verify.sh", "Replays `probes.jsonl` against a gateway with curl and prints what " +
-		"differs. `./verify.sh --help` lists its options.\n"},
+	{"verify/verify.sh", "files/verify.sh", "Sends the calls in `probes.jsonl` to a gateway with curl and prints the " +
+		"differences. `./verify.sh --help` lists its options.\n"},
 }
 
 // fillIn replaces the @NAME@ marks in the files.
@@ -116,8 +116,8 @@ func fillIn(b *bundle.Build) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// marks returns the values of the marks in the files. They are paths, ids and keys that
-// bundle has checked to be plain or that are generated: no user text.
+// marks returns the values of the marks in the files. They are paths, IDs and keys that bundle has checked to be plain
+// or that are generated, never user text.
 func marks(b *bundle.Build) map[string]string {
 	guarded, open := guardedPaths(b)
 	example, variables := "/", credentialVariables(b.Project)

@@ -12,7 +12,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// judgePeople returns where the exported realm has what belongs to logins.
+// judgePeople returns the place in the exported realm of what belongs to logins.
 func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureRedirects:
@@ -38,7 +38,7 @@ func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{}
 }
 
-// judgeMapping returns what evaluates a provider's rule at a sign-in at the realm.
+// judgeMapping returns the mapper that evaluates a provider's rule when a user signs in at the realm.
 func judgeMapping(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	_, place, _ := strings.Cut(s.ID, ":")
 	n, err := strconv.Atoi(place)
@@ -52,7 +52,7 @@ func judgeMapping(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{Target: bundle.At(bundle.RealmFile, "/identityProviderMappers/%d", mapper)}
 }
 
-// judgeConsents returns where the realm has the consents of users, which are with each user.
+// judgeConsents returns the place of the users' consents in the realm, which has them with each user.
 func judgeConsents(b *bundle.Build) bundle.Verdict {
 	if !b.HasRealm() {
 		return bundle.Verdict{Reason: "record_kept"}
@@ -64,7 +64,7 @@ func judgeConsents(b *bundle.Build) bundle.Verdict {
 	return bundle.Verdict{Target: bundle.At(file, "/users")}
 }
 
-// judgeScope returns where the realm has the audience or a scope of the project's API.
+// judgeScope returns the place of the API's audience, or of one of its scopes, in the realm.
 func judgeScope(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	api := b.Project.API
 	inRealm := func(one snapshot.APIScope) bool { return realm.HasScope(one.Name) }
@@ -106,8 +106,8 @@ func providerPlace(b *bundle.Build, p *snapshot.Provider) int {
 	return 0
 }
 
-// hasFixedPort reports whether Keycloak takes the address of a native app with one port
-// only: any port is for 127.0.0.1 (RedirectUtils of Keycloak 26).
+// hasFixedPort reports whether Keycloak accepts the address of a native app with one port only: it accepts any port
+// only for 127.0.0.1 (RedirectUtils of Keycloak 26).
 func hasFixedPort(s *snapshot.ClientSettings) bool {
 	for _, uri := range s.RedirectURIs {
 		if strings.HasPrefix(uri, "http://[::1]") {
@@ -128,21 +128,21 @@ func mappingFates() []bundle.Fate {
 			Reason: "mapper",
 			Status: bundle.Approximate,
 			How:    "a claim to group mapper of the provider in `auth/keycloak-realm.json`",
-			Note: "Users who sign in at the exported realm join the group by the same claim, and leave it without. " +
-				"At worst a user whom you put into the group yourself leaves it at a sign-in without the claim, and " +
-				"one leaves it whose provider failed to state the claim.",
-			Remedy: "Put users whom no claim names into a group that no rule names.",
+			Note: "Users who sign in at the exported realm join the group by the same claim, and leave it if they " +
+				"don't have the claim. At worst, a user that you put into the group yourself leaves it at a sign-in " +
+				"without the claim, and so does a user whose provider failed to send the claim.",
+			Remedy: "Put users that have no such claim into a group that no rule names.",
 		},
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`auth/providers.json`",
-			Note: "The rule puts users into a group when they sign in. It stands in providers.json; users of the " +
-				"exported realm are in the groups that they were in at the export, and its sign-in changes none: of " +
-				"providers other than OpenID Connect and Auth0 Keycloak reads no claims for groups, and of an " +
-				"address not whether it has been verified.",
-			Remedy: "Move users between groups in Keycloak yourself, or put a provider before it that states groups " +
-				"as claims, such as Dex for GitHub.",
+			Note: "The rule puts users into a group when they sign in. It is in providers.json. Users of the " +
+				"exported realm keep the groups that they had at the export, and sign-in there doesn't change them: " +
+				"Keycloak reads claims for groups only from OpenID Connect and Auth0, and can't see whether an email " +
+				"address is verified.",
+			Remedy: "Move users between groups in Keycloak yourself, or put an identity broker that sends groups as " +
+				"claims in front of Keycloak, such as Dex for GitHub.",
 		},
 	}
 }
@@ -159,17 +159,18 @@ func redirectFates() []bundle.Fate {
 			Reason: "fixed_port",
 			Status: bundle.Approximate,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst a native " +
-				"app that listens at [::1] on another port is refused.",
-			Remedy: "Have native apps listen at 127.0.0.1, where Keycloak takes any port.",
+			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst, a " +
+				"native app that listens at [::1] on another port is refused.",
+			Remedy: "Have native apps listen at 127.0.0.1, for which Keycloak accepts any port.",
 		},
 		{
 			Reason: "asterisk",
 			Status: bundle.Lossy,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`, without those that end in `*`",
 			Note: "The exported realm sends browsers back to the same addresses, and to no others. An address that " +
-				"ends in * is left out, because it stands for any ending there: sign-ins that name it are refused.",
-			Remedy: "Register an address without * at the end, in the application too, and export again.",
+				"ends in * is left out, because Keycloak would accept any ending in its place. Sign-ins that use it " +
+				"are refused.",
+			Remedy: "Register an address without * at the end, also in the application, and export again.",
 		},
 	}
 }
@@ -179,9 +180,9 @@ func brandingFate() bundle.Fate {
 		Reason: "texts_kept",
 		Status: bundle.Lossy,
 		How:    "`auth/clients.json`",
-		Note: "Title, welcome text, color and the address of the logo of the sign-in page stand in clients.json; the " +
-			"exported realm shows Keycloak's own page with the project's name.",
-		Remedy: "Make a theme of them for Keycloak.",
+		Note: "The sign-in page's title, welcome text, color and logo URL are in clients.json. The exported realm " +
+			"shows Keycloak's own page with the project's name.",
+		Remedy: "Create a Keycloak theme with them.",
 	}
 }
 
@@ -191,17 +192,17 @@ func entryFates() []bundle.Fate {
 			Reason: "no_tenant",
 			Status: bundle.Approximate,
 			How:    "no tenant for new users of `auth/keycloak-realm.json`",
-			Note: "Tokens of users who join the exported realm open nothing: they have no tenant. At worst somebody " +
-				"who is not expected has an account there.",
-			Remedy: "Give users that you let join the attribute postern_tenant in Keycloak, with the tenant's id.",
+			Note: "Users who join the exported realm have no tenant, so calls with their tokens are refused. At " +
+				"worst, an unexpected user has an account there.",
+			Remedy: "Give users that you let join the attribute postern_tenant in Keycloak, with the tenant's ID.",
 		},
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`users/entry.json`",
-			Note: "Who may join the tenant, and the groups that they are put into, stand in entry.json; the exported " +
-				"realm does not look at it.",
-			Remedy: "Invite those users in Keycloak, or add them with their attribute postern_tenant and their groups.",
+			Note: "The sign-up policy, with the groups that new users are put into, is in entry.json. The exported " +
+				"realm doesn't use it.",
+			Remedy: "Invite those users in Keycloak, or add them with the attribute postern_tenant and their groups.",
 		},
 	}
 }
@@ -212,16 +213,15 @@ func consentFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
-			Note: "What users agreed to share with app clients stands with each user in the exported realm. It does " +
-				"not ask them again, and asks new users as before. At worst a user is asked once more, for a scope " +
-				"of another project.",
+			Note: "The exported realm has each user's consents to app clients. It doesn't ask these users again, and " +
+				"asks new users as before. At worst, a user is asked once more, for a scope of another project.",
 		},
 		{
 			Reason: "record_kept",
 			Status: bundle.Lossy,
 			How:    "`users/users.jsonl`",
-			Note: "What users agreed to share with app clients stands with each user in users.jsonl. The project has " +
-				"no app client any more that it would be for.",
+			Note: "Each user's consents to app clients are in users.jsonl. The project no longer has an app client " +
+				"that needs them.",
 		},
 	}
 }
@@ -232,32 +232,32 @@ func scopeFates() []bundle.Fate {
 			Reason: "client_scope",
 			Status: bundle.Approximate,
 			How:    "a client scope of `auth/keycloak-realm.json`, with the audience",
-			Note: "App clients that could ask for the scope ask the exported realm for it, no others can, and its " +
-				"tokens are then for the audience. At worst a request is answered with more than it asked for: " +
-				"Keycloak does not look at resource, and gives a machine all of its scopes.",
-			Remedy: "Ask by scope where you asked by resource alone.",
+			Note: "App clients that could request the scope can request it from the exported realm, others can't, " +
+				"and the tokens then have the audience. At worst, a client gets more than it requested: Keycloak " +
+				"ignores the parameter resource, and gives a machine all of its scopes.",
+			Remedy: "Request by scope where you used only resource.",
 		},
 		{
 			Reason: "until_tokens_end",
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, `audience`",
-			Note: "Tokens for the audience that app clients have issued go on working until they end. The API has no " +
-				"scope by which app clients could ask the exported realm for others.",
-			Remedy: "Ask for no audience: tokens for the app client are accepted too.",
+			Note: "Tokens for the audience that app clients have issued keep working until they expire. The API has " +
+				"no scope by which app clients could request new ones from the exported realm.",
+			Remedy: "Don't request an audience: tokens for the app client are accepted too.",
 		},
 		{
 			Reason: "name_taken",
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, `audience`",
-			Note: "Keycloak has a scope of its own by this name. Tokens with the scope that app clients have issued " +
-				"go on working until they end; app clients cannot ask the exported realm for it.",
-			Remedy: "Declare the scope under another name before the export.",
+			Note: "Keycloak has its own scope of this name. Tokens with the scope that app clients have issued keep " +
+				"working until they expire. App clients can't request it from the exported realm.",
+			Remedy: "Give the scope another name before the export.",
 		},
 		{
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "`project-config.json`",
-			Note:   "The project has no app client that could ask for it.",
+			Note:   "No app client of the project could request it.",
 		},
 	}
 }

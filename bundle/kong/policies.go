@@ -12,18 +12,18 @@ type routePolicyDoc struct {
 	Methods     []snapshot.Method `json:"methods"`
 	Keyless     snapshot.Keyless  `json:"keyless"`
 	Issuers     []issuerDoc       `json:"issuers,omitempty"`
-	Endpoint    string            `json:"introspection,omitempty"` // the version's id; "": none is asked
+	Endpoint    string            `json:"introspection,omitempty"` // the version's ID; "": no endpoint is asked
 	IP          *contract.IPRules `json:"ip,omitempty"`
 
-	Rules  string `json:"rules,omitempty"`  // the version's id; "": none
-	Prefix string `json:"prefix,omitempty"` // that the paths of rules begin below
+	Rules  string `json:"rules,omitempty"`  // the version's ID; "": none
+	Prefix string `json:"prefix,omitempty"` // the prefix of the paths of rules
 
-	// bytes of the bodies that request-transformer changes; 0: it changes none
+	// size limit of the bodies that request-transformer changes; 0: it changes none
 	BodyLimit int `json:"body_limit,omitempty"`
 
 	Transforms string `json:"transforms,omitempty"` // the environment's id; "": none
 
-	Tag string `json:"tag,omitempty"` // of signatures; "": calls are not signed
+	Tag string `json:"tag,omitempty"` // of signatures; "": calls aren't signed
 
 	// Upstream maps the headers that the upstream gets to the environment variables with
 	// their values.

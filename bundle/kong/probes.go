@@ -27,8 +27,8 @@ type probe struct {
 	Code    string   `json:"code"`   // of the body; "": not checked
 }
 
-// What a probe needs: the caller's own key, to be sent from the gateway's machine, because the
-// response depends on the client address, or leave to spend a counted call of the fallback owner.
+// What a probe needs: the caller's own key; to be sent from the gateway's machine, because the response depends on the
+// client address; or leave to spend a counted call of the fallback owner.
 const (
 	needsNothing   = "nothing"
 	needsKey       = "key"
@@ -39,8 +39,8 @@ const (
 	needsNearbyCounted = "nearby counted"
 )
 
-// probesFor returns the probes of one route. hash is the SHA-256 of a key that opens
-// something, in hexadecimal; "" if there is none.
+// probesFor returns the probes of one route. hash is the SHA-256 of an accepted key, in hexadecimal; "" if there is
+// none.
 func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	id := func(name string) string { return r.name + ":" + name }
 	guarded := policy.CredentialsRequired
@@ -103,7 +103,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	if hash != "" {
 		refused("leaked_hash", "X-API-Key: "+hash)
 	}
-	// verify.sh takes the environment of a key from the path, which a host name has not.
+	// verify.sh gets a key's environment from the path, which a custom domain doesn't have.
 	if p, ok := letThrough(r, "valid_key", needsKey, access.IP); ok && r.host == "" {
 		out = append(out, p)
 	}
@@ -121,8 +121,8 @@ func boundaryOf(r route) probe {
 	}
 }
 
-// routed reports whether a path is below the path of an environment. The path of a
-// boundary probe can be below a shorter one, if a version has the project's name.
+// routed reports whether a path is below the path of an environment. The path of a boundary probe can be below a
+// shorter one if a version has the project's name.
 func routed(b *bundle.Build, path string) bool {
 	paths := layoutOf(b).paths
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
@@ -157,7 +157,7 @@ func letThrough(r route, name, needs string, rules snapshot.IPRules) (probe, boo
 	return p, true
 }
 
-// needsOfKeyless returns what a call without a key needs that is let through.
+// needsOfKeyless returns what a call without a key needs so that it is let through.
 func needsOfKeyless(p *snapshot.Project, access snapshot.Access) string {
 	if access.Mode == snapshot.Authenticate && !p.Limits.None() {
 		return needsCounted
@@ -169,8 +169,8 @@ func keylessAllowed(p *snapshot.Project, access snapshot.Access) bool {
 	return access.Allows(snapshot.APIKey) && access.Keyless == snapshot.OwnerFallback && p.FallbackOwner != ""
 }
 
-// probesOf returns the ids of the probes that demonstrate a subject. It leaves out the
-// leaked hash, because it does not read the keys.
+// probesOf returns the IDs of the probes that demonstrate a subject. It leaves out the leaked hash, because it doesn't
+// read the keys.
 func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	var ids []string
 	for _, pl := range layoutOf(b).of(s) {
@@ -188,9 +188,9 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	return ids
 }
 
-// probesOfKey returns the id of a probe that the holder of a key can prove it with: the first
-// route that it opens. It is nil for a key that not every address may use, and where address
-// rules refuse the gateway's own machine.
+// probesOfKey returns the ID of a probe that the holder of a key can prove it with: that of the first route that
+// accepts the key. It is nil for a key that not every address may use, and if address rules refuse the gateway's own
+// machine.
 func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
 	l := layoutOf(b)
 	if l.openedBy == nil {
@@ -199,7 +199,7 @@ func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
 			for _, r := range pl.routes {
 				for _, p := range probesFor(b, pl, r, "") {
 					if !strings.HasSuffix(p.ID, ":valid_key") || p.Status != 0 {
-						continue // address rules refuse it whatever the key
+						continue // address rules refuse it with any key
 					}
 					for _, name := range []string{"", pl.environment.Name} {
 						if l.openedBy[name] == nil {
@@ -254,7 +254,7 @@ func writeProbes(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	return out.Close()
 }
 
-// someHash returns the hash of the first key that opens something, "" if there is none.
+// someHash returns the hash of the first accepted key, "" if there is none.
 func someHash(ctx context.Context, b *bundle.Build) (string, error) {
 	if !b.HasKeys() {
 		return "", nil

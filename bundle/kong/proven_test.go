@@ -11,10 +11,10 @@ import (
 // unproven are the codes of exact items that no recorded request proves by itself, each with
 // the reason. The conformance tests prove them with keys and upstreams of their own.
 var unproven = map[string]string{
-	"kong.project.served_alone":                        "the absence of other projects is no answer",
+	"kong.project.served_alone":                        "the absence of other projects can't be tested",
 	"kong.openapi_document.document":                   "a document, which no call reads",
-	"kong.key_type.plugin":                             "upstreams alone see the scopes",
-	"kong.tenant.header":                               "upstreams alone see the tenant",
+	"kong.key_type.plugin":                             "only upstreams see the scopes",
+	"kong.tenant.header":                               "only upstreams see the tenant",
 	"kong.tenant.detached":                             "needs a key of that tenant, which the zip does not have",
 	"kong.product.keys":                                "needs a key of the product, which the zip does not have",
 	"kong.owner_fallback.plugin":                       "a tenant's own owner: needs a token of the tenant",
@@ -39,8 +39,8 @@ var unproven = map[string]string{
 	"kong.key_ip_ranges.revoked":                       "needs the revoked key, which the zip does not have",
 	"kong.key_rotation_grace.by_the_clock":             "needs the rotated key, and time to pass",
 	"kong.key_rotation_grace.revoked":                  "needs the revoked key, which the zip does not have",
-	"kong.client_certificate.key_from_environment":     "upstreams alone see the certificate",
-	"kong.upstream_header.placeholder":                 "upstreams alone see the header",
+	"kong.client_certificate.key_from_environment":     "only upstreams see the certificate",
+	"kong.upstream_header.placeholder":                 "only upstreams see the header",
 	"kong.users.document":                              "documents, which no call reads",
 	"kong.user_group.document":                         "documents, which no call reads",
 	"kong.identity_provider.document":                  "documents, which no call reads",
@@ -49,9 +49,9 @@ var unproven = map[string]string{
 	"kong.token_introspection.secret_from_environment": "needs a token of the endpoint",
 	"kong.token_introspection.unused":                  "nothing to ask for",
 	"kong.token_issuer.unused":                         "nothing to ask for",
-	"kong.transform.request_plugin":                    "headers that the upstream alone sees",
+	"kong.transform.request_plugin":                    "headers that only the upstream sees",
 	"kong.transform.response_plugin":                   "a header that probes do not compare",
-	"kong.cors.plugin":                                 "a preflight, whose answer differs in its header alone",
+	"kong.cors.plugin":                                 "a preflight, whose answer differs only in its header",
 	"kong.cors.unused":                                 "nothing to ask for",
 	"kong.tenant_cors.unused":                          "nothing to ask for",
 	"kong.tenant_cors.detached":                        "nothing to ask for",
@@ -60,7 +60,7 @@ var unproven = map[string]string{
 	"kong.key.minted": "with an end or address ranges: needs the time, or an " +
 		"address in them",
 	"kong.request_limits.accel_headers": "needs an upstream that answers with such a header",
-	"kong.request_limits.header_names":  "upstreams alone see the headers",
+	"kong.request_limits.header_names":  "only upstreams see the headers",
 }
 
 func TestExactItemsNameTheProbesThatProveThem(t *testing.T) {

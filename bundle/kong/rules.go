@@ -19,8 +19,8 @@ type memberDoc struct {
 	Admin  []string `json:"admin,omitempty"`
 }
 
-// enforcedRules returns what the plugin enforces of the rules of a version, and whether that is
-// anything: rules in shadow change no answer.
+// enforcedRules returns the rules of a version that the plugin enforces, and whether there are any: rules in shadow
+// change no answer.
 func enforcedRules(v *snapshot.Version) (versionRulesDoc, bool) {
 	doc := versionRulesDoc{List: []snapshot.Rule{}}
 	if v.Rules.ModeOf(&snapshot.Rule{}) == snapshot.RulesEnforce {
@@ -67,7 +67,7 @@ func (c *configWriter) rules() {
 	c.out.Raw("\n      }")
 }
 
-// judgeRouteRule returns where a rule, or what routes without one get, is on Kong.
+// judgeRouteRule returns the place on Kong of a rule, or of what applies to routes without a rule.
 func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	rule := s.Rule
 	if rule == nil {
@@ -104,8 +104,8 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-const editMembers = "To change the groups of an owner of keys, edit members in gateway/gateway.yaml and start the " +
-	"gateway again."
+const editMembers = "To change the groups of an owner of keys, edit members in gateway/gateway.yaml and restart the " +
+	"gateway."
 
 func ruleFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -113,56 +113,56 @@ func ruleFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `rules`",
-			Note: "The same calls are refused with the same answers, by the plugin: Kong's acl knows neither paths " +
-				"nor scopes, and its refusals have no code. Owners of keys are in the groups that they were in at " +
+			Note: "The plugin refuses the same calls with the same answers. Kong's acl isn't used: it knows neither " +
+				"paths nor scopes, and its refusals have no code. Owners of keys keep the groups that they had at " +
 				"the export.",
 			Remedy: editMembers,
 		},
 		{
 			Reason: "acl",
 			Status: bundle.Exact,
-			How:    "plugin postern-auth, `rules`, and behind it plugin acl of each route",
-			Note: "The same calls are refused with the same answers, by the plugin. Every route of the version asks " +
-				"for groups, so that Kong's acl lets nobody else through either. Owners of keys are in the groups " +
-				"that they were in at the export.",
-			Remedy: editMembers + " To ask for another group, add it to allow of acl too.",
+			How:    "plugin postern-auth, `rules`, and after it the plugin acl of each route",
+			Note: "The plugin refuses the same calls with the same answers. Every route of the version requires " +
+				"groups, so Kong's acl also lets only their members through. Owners of keys keep the groups that " +
+				"they had at the export.",
+			Remedy: editMembers + " To require another group, add it to allow of acl too.",
 		},
 		{
 			Reason: "no_roles",
 			Status: bundle.Approximate,
 			How:    "plugin postern-auth, `rules`",
-			Note: "The same calls with keys, and with tokens from before the export, are refused. Memberships of the " +
-				"exported realm have no roles: at worst an admin of the group who signs in there is refused.",
-			Remedy: "Put admins into a group of their own before the export, and ask for that group.",
+			Note: "The same calls are refused if they have a key, or a token from before the export. Memberships in " +
+				"the exported realm have no roles. At worst, an admin of the group who signs in there is refused.",
+			Remedy: "Before the export, put admins into a group of their own and require that group.",
 		},
 		{
 			Reason: "token_groups",
 			Status: bundle.Approximate,
 			How:    "plugin postern-auth, `rules`",
-			Note: "The same calls with keys are refused. Calls with tokens are decided by the groups in the token, " +
-				"and here by the directory. Tokens from before the export have at most 200 groups, those that rules " +
-				"name first: at worst a user who joined the group after the token was issued, or whose rules name " +
-				"more groups than that, is refused.",
+			Note: "The same calls with keys are refused. For calls with tokens, Kong uses the groups in the token; " +
+				"the hosted gateway uses the directory. Tokens from before the export have at most 200 groups, those " +
+				"that rules name first. At worst, a user is refused who joined the group after the token was issued, " +
+				"or who has more groups than that which rules name.",
 			Remedy: "Have such users sign in again at the exported realm, whose tokens have all groups.",
 		},
 		{
 			Reason: "owner",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `rules`, by OpenFGA where it runs",
-			Note: "Only OpenFGA, which start.sh --authz starts, says who owns an object. Without it every call to " +
-				"this route is refused with not_owner. With it the same callers are let through; at worst calls are " +
-				"answered 503 ownership_unavailable while it does not answer, and " + ownersLate,
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of " +
-				"yours.",
+			How:    "plugin postern-auth, `rules`, with OpenFGA if it runs",
+			Note: "The gateway asks OpenFGA, which start.sh --authz starts, who owns an object. Without OpenFGA, " +
+				"every call to this route is refused with not_owner. With OpenFGA, the same callers are let through. " +
+				"At worst, calls get 503 ownership_unavailable while OpenFGA doesn't answer, and " + ownersLate,
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
+				"OpenFGA.",
 		},
 		{
 			Reason: "relations",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `rules`; owners at OpenFGA where it runs",
-			Note: "Scopes and groups are asked for alike. Owners are recorded and removed at OpenFGA, which start.sh " +
-				"--authz starts, and nowhere without it. At worst " + ownersLate,
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to an OpenFGA of " +
-				"yours.",
+			How:    "plugin postern-auth, `rules`; owners in OpenFGA if it runs",
+			Note: "The same scopes and groups are required. Owners are recorded and removed in OpenFGA, which " +
+				"start.sh --authz starts. Without OpenFGA, they aren't recorded. At worst, " + ownersLate,
+			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
+				"OpenFGA.",
 		},
 		shadowRule(), offRule(),
 	}
@@ -174,14 +174,14 @@ func ruleDefaultFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `deny` and `read_write` of `rules`",
-			Note: "Routes without a rule get the same, and the scopes read and write are asked of keys alike where " +
-				"the version asks for them.",
+			Note: "Routes without a rule are treated the same, and keys need the scopes read and write if the " +
+				"version requires them.",
 		},
 		{
 			Reason: "open",
 			Status: bundle.Exact,
 			How:    "nothing is required",
-			Note:   "Routes without a rule are open to whoever the access policy admits, here as there.",
+			Note:   "Routes without a rule are still open to every caller that the access policy admits.",
 		},
 		shadowRule(), offRule(),
 	}
@@ -192,8 +192,8 @@ func shadowRule() bundle.Fate {
 		Reason: "shadow",
 		Status: bundle.Lossy,
 		How:    "`authz/rules.json`",
-		Note: "What is in shadow refuses no call, here as there. The exported gateway records no owners by it, nor " +
-			"counts the calls that it would have refused.",
+		Note: "A rule in shadow refuses no call on either gateway. The exported gateway doesn't record owners for " +
+			"it, and doesn't count the calls that it would have refused.",
 		Remedy: "Enforce the rule before the export, or add it below rules in gateway/gateway.yaml.",
 	}
 }
@@ -203,6 +203,6 @@ func offRule() bundle.Fate {
 		Reason: "off",
 		Status: bundle.Exact,
 		How:    "left out",
-		Note:   "The rule is off, here as there.",
+		Note:   "The rule is off on both gateways.",
 	}
 }

@@ -30,7 +30,7 @@ func TestStartWithOpenFGA(t *testing.T) {
 	r.env = append(r.env, "OPENFGA_PORT="+server.URL[strings.LastIndex(server.URL, ":")+1:], "OPENFGA_TOKEN=a-secret")
 	r.env = append(r.env, "START_TIMEOUT=0")
 	code, out := r.start(t, "ok", "--authz")
-	expect(t, code, 1, out, "OpenFGA does not have the rules after", "is not loaded.); above is the end of its log")
+	expect(t, code, 1, out, "OpenFGA does not have the rules after", "is not loaded.). The end of its log is above")
 
 	// What the container openfga-load does.
 	load := exec.CommandContext(t.Context(), "sh", filepath.Join(r.folder, "../authz/load.sh"), server.URL)

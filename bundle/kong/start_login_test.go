@@ -54,10 +54,10 @@ func TestStartWithLogin(t *testing.T) {
 	}
 }
 
-func TestStartWithLoginWhereNobodySignsIn(t *testing.T) {
+func TestStartWithLoginWithoutRealm(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--with-login")
-	expect(t, code, 2, out, "--with-login: no route of this export takes tokens")
+	expect(t, code, 2, out, "--with-login: no route of this export accepts tokens")
 }
 
 func TestStartWaitsForTheLogin(t *testing.T) {

@@ -95,7 +95,7 @@ func TestStartWithIntrospectionSecret(t *testing.T) {
 			r.env = append(r.env, tt.env...)
 			code, out := r.start(t, "ok")
 			if tt.lack == "" {
-				expect(t, code, 0, out, "ok    /1.0.0/prod/ with a token that is none: 401")
+				expect(t, code, 0, out, "ok    /1.0.0/prod/ with an invalid token: 401")
 				return
 			}
 			expect(t, code, 1, out, tt.lack)

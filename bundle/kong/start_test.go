@@ -31,7 +31,7 @@ func TestStartServesAndChecks(t *testing.T) {
 	expect(t, code, 0, out, "services:\n  1.0.0~dev\n  1.0.0~prod\n", "consumers: 2\n", "  ana\n",
 		"ok    the upstream of /1.0.0/dev/ answers: 200", "ok    the upstream of /open/prod/ answers: 200",
 		"ok    /1.0.0/prod/ without a key: 401", "ok    /1.0.0/prod/ with an unknown key: 401",
-		"open  /open/prod/ asks for no key", "The gateway serves on http://127.0.0.1:")
+		"open  /open/prod/ requires no key", "The gateway is ready at http://127.0.0.1:")
 	calls := r.calls(t)
 	if !strings.Contains(calls, "|compose up -d\n") || !strings.HasPrefix(calls, "docker|postern-") {
 		t.Errorf("calls:\n%s", calls)
@@ -70,7 +70,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 		without  string
 		text     string
 	}{
-		"no runtime": {nil, "ok", "", "there is no container runtime: install Docker"},
+		"no runtime": {nil, "ok", "", "found no container runtime: install Docker"},
 		"no compose": {[]string{"docker"}, "no-plugin", "", "no compose: install the compose plugin"},
 		"no daemon":  {[]string{"docker"}, "no-daemon", "", "does not answer: is it running"},
 		"up fails":   {[]string{"docker"}, "up-fails", "", "port is already allocated"},
@@ -109,7 +109,7 @@ func TestStartDetectsAGatewayThatAdmitsEveryCall(t *testing.T) {
 	r := newRig(t, "docker")
 	r.open.Store(true)
 	code, out := r.start(t, "ok")
-	expect(t, code, 1, out, "WRONG /1.0.0/prod/ without a key: 200 instead of a refusal", "checks went wrong")
+	expect(t, code, 1, out, "WRONG /1.0.0/prod/ without a key: 200 instead of a refusal", "checks failed")
 }
 
 func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
@@ -128,7 +128,7 @@ func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
 	}
 }
 
-// A valid key may be refused by a rule, which is no answer of the upstream.
+// A valid key may be refused by a rule, which is not an answer of the upstream.
 func TestStartTellsWhatARuleRefuses(t *testing.T) {
 	r := newRig(t, "docker")
 	for _, denial := range []policy.Denial{
@@ -137,8 +137,8 @@ func TestStartTellsWhatARuleRefuses(t *testing.T) {
 		t.Run(denial.Code, func(t *testing.T) {
 			r.ruled.Store(&denial)
 			code, out := r.start(t, "ok", "--key", r.key)
-			expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: 403, refused by the rules of this address ("+
-				denial.Code+"). The key is valid: name an address that it may call with --path")
+			expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: 403, refused by the rules of this route ("+
+				denial.Code+"). The key is valid: choose a path that it may call with --path")
 		})
 	}
 }
@@ -216,10 +216,10 @@ func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
 	}{
 		"an empty file":      {args: fromFile, says: "--key-file: the first line of " + file + " is empty"},
 		"an empty line":      {args: fromFile, file: " \r\n" + r.key, says: "--key-file: the first line of"},
-		"a file of two keys": {args: fromFile, file: r.key + " " + r.key, says: "no blank or end of line"},
-		"an empty input":     {args: []string{"--key", "-"}, says: "the first line of the standard input is empty"},
+		"a file of two keys": {args: fromFile, file: r.key + " " + r.key, says: "without spaces or line breaks"},
+		"an empty input":     {args: []string{"--key", "-"}, says: "the first line of standard input is empty"},
 		"an empty argument":  {args: []string{"--key", ""}, says: "--key needs a value"},
-		"the environment":    {env: r.key + "\r", says: "no blank or end of line"},
+		"the environment":    {env: r.key + "\r", says: "without spaces or line breaks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			writeKey(t, file, c.file)
@@ -232,10 +232,10 @@ func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
 
 // A response proves nothing of a key where any key gets it.
 func TestStartProvesThatTheKeyOpened(t *testing.T) {
-	t.Run("an address that asks for no key", func(t *testing.T) {
+	t.Run("an address that requires no key", func(t *testing.T) {
 		r := newRig(t, "docker")
 		code, out := r.start(t, "ok", "--key", "pst_all_nonsense", "--path", "/open/prod/")
-		expect(t, code, 1, out, "WRONG /open/prod/ lets in any key, so that its answer says nothing of yours")
+		expect(t, code, 1, out, "WRONG /open/prod/ accepts any key, so its answer proves nothing")
 	})
 	t.Run("an upstream that answers 404", func(t *testing.T) {
 		r := newRig(t, "docker")
@@ -299,7 +299,7 @@ func TestStartSaysWhichUpstreamDoesNotAnswer(t *testing.T) {
 	})
 	code, out := r.start(t, "ok")
 	expect(t, code, 1, out, "ok    the upstream of /1.0.0/dev/ answers: 503",
-		"WRONG the upstream of /1.0.0/prod/ does not answer: the gateway says 502", "1 of the checks went wrong")
+		"WRONG the upstream of /1.0.0/prod/ does not answer: the gateway answers 502", "1 of the checks failed")
 	want := map[string]int{"/1.0.0/dev/": 1, "/1.0.0/prod/": 1, "/2.0.0/prod/": 1, "/fenced/prod/": 1, "/open/prod/": 1,
 		"/v3-optional/prod/": 1, "/walled/prod/": 1}
 	r.locked(func() {
@@ -333,7 +333,7 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 		r := newRig(t, "docker")
 		r.refuses.Store(http.StatusRequestEntityTooLarge)
 		code, out := r.start(t, "ok")
-		expect(t, code, 0, out, "note  the upstreams were not asked: the gateway answers the routes for it with 413")
+		expect(t, code, 0, out, "note  the upstreams were not called: the gateway answered 413")
 		if n := r.loads.Load(); n != 1 {
 			t.Errorf("%d configurations loaded, want 1", n)
 		}
@@ -345,7 +345,7 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 			return http.StatusOK
 		})
 		code, out := r.start(t, "ok")
-		expect(t, code, 1, out, "the configuration could not be put back")
+		expect(t, code, 1, out, "the configuration could not be restored")
 	})
 	t.Run("laid out otherwise", func(t *testing.T) {
 		r := newRig(t, "docker")
@@ -353,7 +353,7 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out := r.start(t, "ok")
-		expect(t, code, 0, out, "note  the upstreams were not asked: gateway.yaml is laid out otherwise")
+		expect(t, code, 0, out, "note  the upstreams were not called: gateway.yaml no longer has its exported layout")
 	})
 }
 
@@ -379,7 +379,7 @@ func TestStartTriesAToken(t *testing.T) {
 	token := "head.claims.signature_-"
 	r.token.Store(&token)
 	code, out := r.start(t, "ok", "--token", token)
-	expect(t, code, 0, out, "ok    "+at+" with a token that is none: 401", "ok    "+at+" with your token: let through")
+	expect(t, code, 0, out, "ok    "+at+" with an invalid token: 401", "ok    "+at+" with your token: let through")
 	code, out = r.startWith(t, "ok", token+"\r\n", "--token", "-", "--path", at+"status")
 	expect(t, code, 0, out, "ok    "+at+"status with your token: let through")
 	code, out = r.start(t, "ok", "--token", "another.token.here")
@@ -389,11 +389,11 @@ func TestStartTriesAToken(t *testing.T) {
 	r.denial.Store(&policy.TokenIssuerAway)
 	code, out = r.start(t, "ok")
 	expect(t, code, 1, out,
-		"WRONG "+at+" with a token that is none: 503, because the introspection endpoint does not answer")
+		"WRONG "+at+" with an invalid token: 503, because the introspection endpoint does not answer")
 	r.denial.Store(&policy.TokenIssuerNonsense)
 	code, out = r.start(t, "ok", "--token", "opaque+/~=")
 	expect(t, code, 1, out,
-		"WRONG "+at+" with your token: 502, refused, because the introspection endpoint gives no usable answer")
+		"WRONG "+at+" with your token: 502, refused, because the answer of the introspection endpoint is unusable")
 	if strings.Contains(r.calls(t), token) {
 		t.Error("the token was given to a program as an argument")
 	}

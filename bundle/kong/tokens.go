@@ -23,8 +23,8 @@ func enforced(access snapshot.Access) []snapshot.Method {
 	return out
 }
 
-// tenantFallback returns the owner that calls with a token of the tenant count against,
-// and whether a version admits such calls.
+// tenantFallback returns the owner that calls with a token of the tenant count for, and whether a version admits such
+// calls.
 func tenantFallback(p *snapshot.Project, t snapshot.Tenant) (ownerDoc, bool) {
 	counts := func(v snapshot.Version) bool {
 		return v.Access.Keyless == snapshot.OwnerFallback && v.Access.TakesTokens()
@@ -35,15 +35,15 @@ func tenantFallback(p *snapshot.Project, t snapshot.Tenant) (ownerDoc, bool) {
 	return ownerDoc{Owner: t.FallbackOwner, Consumer: policy.ConsumerID(p.ID, t.FallbackOwner)}, true
 }
 
-// The ends of the ids of probes with a token: one that no issuer's keys verify, and one that
-// an introspection endpoint does not know.
+// The ends of the IDs of probes with a token: one that no issuer's keys verify, and one that an introspection endpoint
+// doesn't know.
 const (
 	malformedToken = ":malformed_token"
 	unknownToken   = ":unknown_token"
 )
 
-// tokenProbes returns the probes of a route with tokens that are refused. There are none
-// where the plugin does not look at tokens as the hosted gateway does.
+// tokenProbes returns the probes of a route with tokens that are refused. There are none if the plugin treats tokens
+// differently from the hosted gateway.
 func tokenProbes(p *snapshot.Project, v *snapshot.Version, r route) []probe {
 	access := v.Access
 	if missingTokens(p, access) != "" {
@@ -105,8 +105,8 @@ func missingTokens(p *snapshot.Project, access snapshot.Access) string {
 	return ""
 }
 
-// hasProviderTokens reports whether browsers or upstreams get tokens of a provider, which
-// only the hosted gateway can check or open.
+// hasProviderTokens reports whether browsers or upstreams get tokens of a provider, which only the hosted gateway can
+// check or unseal.
 func hasProviderTokens(p *snapshot.Project) bool {
 	for _, c := range p.Clients {
 		for _, one := range c.Providers {
@@ -138,13 +138,11 @@ func accessFates() []bundle.Fate {
 			Reason: "no_provider_tokens",
 			Status: bundle.Lossy,
 			How:    "plugin postern-auth, a policy per route; tokens of providers are refused",
-			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients, and opaque ones of your " +
-				"own endpoint, are accepted as before. " +
-				"Calls with a provider's own token are answered 401, and those whose upstream gets a provider's " +
-				"token 503.",
-			Remedy: "Have people with a provider's own token sign in at the exported realm, whose tokens are " +
-				"accepted and name the same users. The item of the provider says what to do where upstreams get its " +
-				"token.",
+			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients, and opaque tokens of " +
+				"your own endpoint, are accepted as before. Calls with a provider's own token get 401, and calls " +
+				"whose upstream gets a provider's token get 503.",
+			Remedy: "Have users with a provider's own token sign in at the exported realm, whose tokens are accepted " +
+				"and name the same users. The provider's item says what to do if upstreams get its token.",
 		},
 	}
 }
@@ -152,11 +150,11 @@ func accessFates() []bundle.Fate {
 func fallbackFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
-			Note: "A call without a key is let through in the name of the same owner."},
+			Note: "A call without a key is let through with the same owner."},
 		{Reason: "tenant", Status: bundle.Exact, How: "plugin postern-auth, `fallback` of the tenant",
-			Note: "A call with a token of the tenant, and no key, is counted for the same owner."},
+			Note: "A call with a token of the tenant, and without a key, counts for the same owner."},
 		{Reason: "unused", Status: bundle.Exact, How: "not needed",
-			Note: "A tenant's own owner stands for calls whose token names the tenant, and no call with such a token " +
-				"counts for an owner in this project."},
+			Note: "A tenant's fallback owner is used for calls whose token names the tenant. No call with such a " +
+				"token counts for an owner in this project."},
 	}
 }

@@ -201,7 +201,7 @@ func TestJudgeLogin_formPost(t *testing.T) {
 		p.Settings = &snapshot.ProviderSettings{ResponseMode: tt.mode}
 		ledger := write(t, in)["MIGRATION-REPORT.json"]
 		if !strings.Contains(ledger, `"kong.identity_provider.`+tt.want+`"`) ||
-			strings.Contains(ledger, "answers by GET alone") != (tt.mode == "form_post") {
+			strings.Contains(ledger, "answers by GET only") != (tt.mode == "form_post") {
 			t.Errorf("%+v: the ledger says %.500s", tt, ledger)
 		}
 	}

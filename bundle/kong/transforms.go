@@ -20,7 +20,7 @@ const (
 )
 
 // changesDoc is the configuration of either transformer, and of our plugin. Values are literal: Kong runs with
-// untrusted_lua off, and those that its transformers would take for templates are refused when they are saved.
+// untrusted_lua off, and Postern doesn't accept values that its transformers would interpret as templates.
 type changesDoc[L any] struct {
 	Remove  L `json:"remove,omitempty"`
 	Rename  L `json:"rename,omitempty"`
@@ -43,7 +43,7 @@ func (l changeList) orNil() *changeList {
 	return &l
 }
 
-// transformsDoc has an environment's changes of headers and queries, which our plugin makes.
+// transformsDoc has an environment's changes to headers and queries, which our plugin makes.
 type transformsDoc struct {
 	Request  *changesDoc[[]string] `json:"request,omitempty"`
 	Query    *changesDoc[[]string] `json:"query,omitempty"`
@@ -105,8 +105,8 @@ func responseChanges(c *snapshot.BodyChanges) changesDoc[*changeList] {
 	}
 }
 
-// bodySettings returns what Kong needs to read the bodies that request-transformer changes, for its compose
-// file. One that does not fit into the buffer would be replaced by what is added to it.
+// bodySettings returns the settings that Kong needs in its compose file to read the bodies that request-transformer
+// changes. If a body doesn't fit into the buffer, the plugin replaces it with what it should only add.
 func bodySettings(p *snapshot.Project) string {
 	for i := range p.Versions {
 		if !p.Versions[i].Transforms.RequestBody.None() {
@@ -157,41 +157,41 @@ func transformFates() []bundle.Fate {
 			Reason: "request_plugin",
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `transforms`",
-			Note:   "Headers and queries of requests are changed in the same way before they reach the upstream.",
+			Note:   "The headers and queries of requests are changed in the same way before they reach the upstream.",
 		},
 		{
 			Reason: "request_bodies",
 			Status: bundle.Approximate,
 			How: "plugin request-transformer of each service; plugin postern-auth, `body_limit`, refuses larger " +
 				"bodies",
-			Note: "Headers and queries of requests are changed in the same way, and so are members of JSON objects " +
-				"and forms, but Kong writes these anew: in another order, numbers with 14 digits, of members with " +
-				"one name the last. At worst a longer number, such as a 64-bit id, reaches the upstream rounded and " +
-				"with an exponent: 9007199254740993 as 9.007199254741e+15. " +
-				"Kong also takes NaN, 0x10 and the like for JSON, and replaces a malformed multipart form by what is " +
-				"added to it; the hosted proxy leaves both alone. Some of this Kong answers 500. Of two lines of " +
-				"Accept-Encoding, Content-Type, Range, Referer or User-Agent the upstream gets the second one twice, " +
-				"also of requests without a body, and an empty User-Agent reaches it.",
+			Note: "Headers and queries of requests are changed in the same way. So are members of JSON objects and " +
+				"forms, but Kong writes the whole body again: in another order, with 14 digits for numbers, and with " +
+				"only the last of several members of the same name. At worst, a longer number, such as a 64-bit ID, " +
+				"reaches the upstream rounded and with an exponent: 9007199254740993 as 9.007199254741e+15. Kong " +
+				"also accepts NaN, 0x10 and the like as JSON, and replaces a malformed multipart form with what is " +
+				"added to it; the hosted gateway leaves both unchanged. Kong answers 500 to some of these. If " +
+				"Accept-Encoding, Content-Type, Range, Referer or User-Agent has two lines, the upstream gets the " +
+				"second one twice, also in requests without a body. It also gets an empty User-Agent.",
 			Remedy: "Have callers send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: "response_bodies",
 			Status: bundle.Approximate,
 			How:    "plugin response-transformer of each service; plugin postern-auth, `transforms`, for headers",
-			Note: "Headers of responses are changed in the same way, and so are members of JSON objects, but Kong " +
-				"writes these anew: in another order, numbers with 14 digits. At worst a longer number, such as a " +
-				"64-bit id, reaches the caller rounded and with an exponent: 9007199254740993 as " +
-				"9.007199254741e+15. Kong also takes NaN, 0x10 and raw tabs for JSON, which the hosted proxy leaves " +
-				"alone. A response whose JSON is neither an object nor an array is " +
-				"broken off by Kong, and passed on by the hosted proxy; one of more than 4 MiB is changed by Kong, " +
-				"and answered 502 response_too_large by the hosted proxy.",
+			Note: "Headers of responses are changed in the same way. So are members of JSON objects, but Kong writes " +
+				"the whole body again: in another order, and with 14 digits for numbers. At worst, a longer number, " +
+				"such as a 64-bit ID, reaches the caller rounded and with an exponent: 9007199254740993 as " +
+				"9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, which the hosted gateway " +
+				"leaves unchanged. Kong cuts off a response whose JSON is neither an object nor an array; the hosted " +
+				"gateway passes it on. Kong changes responses of more than 4 MiB; the hosted gateway answers 502 " +
+				"response_too_large.",
 			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: responseReason,
 			Status: bundle.Exact,
 			How:    "plugin postern-auth, `transforms`",
-			Note:   "The headers of responses are changed in the same way, also of those that refuse a call.",
+			Note:   "The headers of responses are changed in the same way, including those of refusals.",
 		},
 	}
 }

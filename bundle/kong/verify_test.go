@@ -105,7 +105,7 @@ func faithful(t *testing.T, key string) http.HandlerFunc {
 
 func TestVerifyScriptReplaysEveryProbe(t *testing.T) {
 	code, out := replay(t, faithful(t, ""))
-	expect(t, code, 0, out, "0 different, 8 left out for want of a key")
+	expect(t, code, 0, out, "0 different, 8 left out because they need a key")
 	if equal := strings.Fields(out)[0]; equal < "50" || len(equal) != 2 {
 		t.Errorf("%s probes replayed, want more than 50", equal)
 	}
@@ -330,7 +330,7 @@ func TestVerify_counted(t *testing.T) {
 			good(w, r)
 		}, args...)
 		expect(t, code, 0, out, "0 different")
-		if spent != want || strings.Contains(out, "2 left out: they spend calls of the fallback owner") != (want == 0) {
+		if spent != want || strings.Contains(out, "2 left out because they count as calls") != (want == 0) {
 			t.Errorf("%q spends %d calls, want %d:\n%s", flag, spent, want, out)
 		}
 	}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Creates a store at an OpenFGA server and loads model.json and tuples.json into
-# it. A store that is loaded is left as it is: what has changed in it since then
-# stays. After an interruption it may run again. Needs curl and a POSIX shell.
+# it. It doesn't change a store that is already loaded, so later changes in it
+# stay. You can run it again after an interruption. Needs curl and a POSIX shell.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -13,16 +13,16 @@ usage() {
   cat <<'TEXT'
 usage: ./load.sh [--check] [--again] [--wait SECONDS] [--store NAME] BASE_URL
 
-BASE_URL is where OpenFGA 1.10 or newer serves its HTTP API, such as
-http://127.0.0.1:8080. If it asks for a preshared key, set OPENFGA_TOKEN to it.
+BASE_URL is the HTTP API of OpenFGA 1.10 or newer, such as
+http://127.0.0.1:8080. If it requires a preshared key, set OPENFGA_TOKEN to it.
 
-  --store NAME    the store; without it, the one that store.fga.yaml names
+  --store NAME    the store; the default is the name in store.fga.yaml
   --wait SECONDS  how long to wait for the server (60)
-  --check         only say whether the store is loaded
-  --again         load a store that is loaded: tuples that were deleted since
-                  then come back
+  --check         only report whether the store is loaded
+  --again         load a store again: tuples that were deleted since then come
+                  back
 
-Exit status: 0 the store is loaded, 1 it is not, 2 wrong usage.
+Exit status: 0 if the store is loaded, 1 if it isn't, 2 for wrong usage.
 TEXT
 }
 
@@ -56,7 +56,7 @@ while [ $# -gt 0 ]; do
     --store)
       store=${2:-}
       case $store in
-        '' | *[!A-Za-z0-9._-]*) wrong_usage '--store: a name has letters, digits, and . _ - only' ;;
+        '' | *[!A-Za-z0-9._-]*) wrong_usage '--store: a name may only have letters, digits and . _ -' ;;
       esac
       shift
       ;;
@@ -74,24 +74,24 @@ while [ $# -gt 0 ]; do
 done
 case $base in
   '') wrong_usage 'give the URL of the OpenFGA server' ;;
-  *[!A-Za-z0-9._~:/%@+=,\[\]-]*) wrong_usage 'the URL has characters that no address of a server has' ;;
+  *[!A-Za-z0-9._~:/%@+=,\[\]-]*) wrong_usage "the URL has characters that a server's address cannot have" ;;
   http://?* | https://?*) ;;
-  *) wrong_usage 'the URL begins with https:// or http://' ;;
+  *) wrong_usage 'the URL must begin with https:// or http://' ;;
 esac
 token=${OPENFGA_TOKEN:-}
 unset OPENFGA_TOKEN
 case $token in
-  *[!A-Za-z0-9._~+/=-]*) wrong_usage 'OPENFGA_TOKEN has characters that no bearer token has (RFC 6750, 2.1)' ;;
+  *[!A-Za-z0-9._~+/=-]*) wrong_usage 'OPENFGA_TOKEN has characters that a bearer token cannot have (RFC 6750, 2.1)' ;;
 esac
 command -v curl >/dev/null 2>&1 || die 'curl is missing: install it, and try again.'
 
-cd "$(dirname -- "$0")" || die 'cannot enter the folder of this script'
+cd "$(dirname -- "$0")" || die "cannot change to this script's folder"
 here=$(pwd)
 for file in store.fga.yaml model.json tuples.json; do
-  [ -r "$file" ] || die "$file is missing beside load.sh."
+  [ -r "$file" ] || die "$file is missing. It must be in the same folder as load.sh."
 done
 [ -n "$store" ] || store=$(sed -n 's/^name: "\([A-Za-z0-9._-]*\)"$/\1/p' store.fga.yaml)
-[ -n "$store" ] || die 'store.fga.yaml names no store: say which with --store NAME.'
+[ -n "$store" ] || die 'store.fga.yaml does not name a store: set it with --store NAME.'
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/load.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -99,19 +99,19 @@ trap 'exit 130' INT
 trap 'exit 143' HUP TERM
 cd "$work"
 
-# What each request has: the token is in a file, out of sight of ps.
+# Options of each request. The token is in a file, so that ps doesn't show it.
 {
   printf 'silent\nmax-time = 60\nheader = "content-type: application/json"\n'
   [ -z "$token" ] || printf 'header = "authorization: Bearer %s"\n' "$token"
 } >settings
 
-# Sends a request with the body in a file, if one is given. The status is in
-# $status and the answer in the file answer.
+# Sends a request, with the body in a file if one is given. It sets $status and
+# writes the answer to the file answer.
 send() {
   status=$(curl -K settings -X "$1" -o answer -w '%{http_code}' ${3:+--data-binary "@$3"} "$base$2") || status=000
 }
 
-# The last answer on one line, without what a terminal acts on.
+# The last answer on one line, without control characters.
 reason() {
   if [ "$status" = 000 ]; then
     printf 'nothing answers at %s' "$base"
@@ -137,7 +137,7 @@ wait_for_server() {
   done
 }
 
-# The ids in an answer, one a line.
+# The ids in an answer, one per line.
 ids() {
   tr '{,' '[\n*]' <answer | sed -n 's/^ *"'"$1"'": *"\([0-9A-Z]*\)".*/\1/p'
 }
@@ -149,12 +149,12 @@ find_store() {
   id=$(ids id)
   case $id in
     *"
-"*) die "there are several stores $store: choose another name with --store." ;;
+"*) die "there are several stores named $store: choose another name with --store." ;;
   esac
 }
 
-# A tuple that stands for a store that is loaded: no caller and no call has such
-# a name.
+# A tuple that marks a store as loaded. No caller and no call can have such a
+# name.
 loaded='{"user":"user:~loaded","relation":"by","object":"call:~loaded"}'
 
 is_loaded() {
@@ -165,7 +165,7 @@ is_loaded() {
   [ "$status" = 200 ] && grep -q '"user:~loaded"' answer
 }
 
-# Writes the tuples in pieces of 100, the most that the server takes, 100 pieces
+# Writes the tuples in pieces of 100, the most that the server accepts, 100 pieces
 # with one curl.
 write_tuples() {
   awk -v url="$base/stores/$id/write" -v model="$1" '
@@ -173,7 +173,7 @@ write_tuples() {
       if (!n) return
       print "]}}" >piece
       close(piece)
-      if (pieces) print "next" >"round" # curl complains about one without a URL behind it
+      if (pieces) print "next" >"round" # curl rejects one at the end, without a URL
       while ((getline line <"settings") > 0) print line >"round"
       close("settings")
       print "retry = 4\nurl = \"" url "\"\ndata-binary = \"@" piece "\"\noutput = \"answer." pieces "\"" >"round"
@@ -221,7 +221,7 @@ write_tuples() {
   ' "$here/tuples.json" >count || {
     read -r status piece <wrong || status=000
     [ "$status" = 000 ] || cp "answer.$piece" answer
-    die "cannot write the tuples: $(reason). Run it again: what is written stays."
+    die "cannot write the tuples: $(reason). Run it again. It keeps what it has written."
   }
 }
 

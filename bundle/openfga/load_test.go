@@ -18,7 +18,7 @@ import (
 
 const token = "a-token_of.the~server+/=="
 
-// unpack writes the files of a source beside the script, and returns the folder.
+// unpack writes the files of a source next to the script, and returns the folder.
 func unpack(t *testing.T, s openfga.Source) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `a folder with 'odd' $(name)`)
@@ -173,7 +173,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "tuples.json")); err != nil {
 		t.Fatal(err)
 	}
-	load(t, dir, 1, []string{at.URL}, "tuples.json is missing beside load.sh")
+	load(t, dir, 1, []string{at.URL}, "tuples.json is missing. It must be in the same folder")
 }
 
 func TestLoadScriptIsClean(t *testing.T) {

@@ -26,7 +26,7 @@ type relation struct {
 	of     [2]string // a relation to the object that the second one names
 }
 
-// subject is what a tuple may have as its user.
+// subject is a kind of user that a tuple may have.
 type subject struct {
 	Type     string    `json:"type"`
 	Relation string    `json:"relation,omitempty"`
@@ -43,8 +43,8 @@ func (s subject) String() string {
 	return s.Type
 }
 
-// model returns the types of the model. OpenFGA takes at most 100 types, fewer than a version has
-// rules: all rules are objects of one type, with a relation for each scope of the one that has most.
+// model returns the types of the model. OpenFGA accepts at most 100 types, and a version can have more rules. So all
+// rules are objects of one type, with a relation for each scope of the rule that has most.
 func (s Source) model() []typeDef {
 	user, everyone := subject{Type: "user"}, subject{Type: "user", Wildcard: &struct{}{}}
 	holder := subject{Type: "scope", Relation: "holder"}
@@ -66,7 +66,7 @@ func (s Source) model() []typeDef {
 	rule.relations = append(rule.relations,
 		relation{name: canRead, and: append([]string{readScope}, both...)},
 		relation{name: canWrite, and: append([]string{writeScope}, both...)})
-	// In this order OpenFGA's own tools print relations.
+	// OpenFGA's own tools print relations in this order.
 	slices.SortFunc(rule.relations, func(a, b relation) int { return cmp.Compare(a.name, b.name) })
 	return []typeDef{
 		{name: "user"},
@@ -157,7 +157,7 @@ type operationsDoc struct {
 	Child []usersetDoc `json:"child"`
 }
 
-// WriteJSON writes the model as OpenFGA's API takes it.
+// WriteJSON writes the model in the form that OpenFGA's API accepts.
 func (s Source) WriteJSON(w io.Writer) error {
 	doc := modelDoc{SchemaVersion: "1.1"}
 	for _, t := range s.model() {

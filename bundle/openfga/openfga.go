@@ -1,7 +1,7 @@
 // Package openfga writes the rules of a project's routes, and the groups that they name, for OpenFGA: an authorization
 // model in its language and as JSON (schema 1.1), relationship tuples, and a store file with assertions about each
-// rule. It owns the model and the names of its objects. Which rule is for a call, and whether its credential is valid,
-// is decided before OpenFGA is asked; docs/openfga.md says how. Limits of OpenFGA are those of its server 1.22.1.
+// rule. It owns the model and the names of its objects. The rule for a call is chosen, and its credential is checked,
+// before OpenFGA is asked; docs/openfga.md says how. Limits of OpenFGA are those of its server 1.22.1.
 package openfga
 
 import (
@@ -19,24 +19,23 @@ import (
 	"postern/core/snapshot"
 )
 
-// Source is what the files are made of.
+// Source is the data that the files are built from.
 type Source struct {
 	Project *snapshot.Project
-	Tenants []snapshot.Tenant // whose people are exported; each has a Directory
+	Tenants []snapshot.Tenant // whose users are exported; each has a Directory
 	// Users streams the users of a tenant in ascending order of ids.
 	Users func(context.Context, snapshot.Tenant) iter.Seq2[*snapshot.User, error]
 	// Relations streams who owns which object; nil: no object has an owner.
 	Relations func(context.Context) iter.Seq2[*snapshot.Relation, error]
 }
 
-// LoadScript is load.sh, which loads the files into a server. It depends on their names and on the
-// shape of their lines.
+// LoadScript is load.sh, which loads the files into a server. It depends on their names and on the form of their lines.
 //
-//go:embed load.sh
+// go:embed load.sh
 var LoadScript string
 
-// StoreName returns the name of the store: another one for each state of the project, because a store
-// that is loaded is never loaded again.
+// StoreName returns the name of the store, which differs for each state of the project, because a store is loaded only
+// once.
 func (s Source) StoreName() string {
 	return s.Project.Name + "." + strconv.FormatInt(s.Project.Revision, 10)
 }
@@ -50,20 +49,20 @@ type Tuple struct {
 
 const (
 	anyUser = "user:*"
-	// withoutKey is the set of users who call without an API key: read_write_scopes asks keys alone.
+	// withoutKey is the set of users who call without an API key: read_write_scopes applies only to keys.
 	withoutKey = "call:without_key#by"
 
 	admits     = "admits"
 	canRead    = "can_read"  // GET, HEAD and OPTIONS
 	canWrite   = "can_write" // other methods
 	owner      = "owner"     // of an object
-	owned      = "owned"     // what a call is about, for a rule
+	owned      = "owned"     // the object of a call, for a rule
 	readScope  = "read_scope"
 	writeScope = "write_scope"
 )
 
-// maxID bounds what follows the type in the name of an object, in bytes: OpenFGA takes names of at
-// most 256, and the longest type is version.
+// maxID limits the part after the type in the name of an object, in bytes: OpenFGA accepts names of at most 256 bytes,
+// and the longest type is version.
 const maxID = 240
 
 // escape returns text as the id of an object: bytes other than letters, digits, "-", "_" and "." are
@@ -97,7 +96,7 @@ func Group(id string) string { return "group:" + escape(id, maxID) }
 // Version returns the object of a version.
 func Version(id string) string { return "version:" + escape(id, maxID) }
 
-// Rule returns the object of a rule. Rules of two versions may have one id.
+// Rule returns the object of a rule. Rules of two versions may have the same ID.
 func Rule(versionID, ruleID string) string {
 	return "rule:" + escape(versionID, maxID/2) + "." + escape(ruleID, maxID/2-1)
 }
@@ -105,8 +104,8 @@ func Rule(versionID, ruleID string) string {
 // DefaultRule returns the object that stands for the routes of a version that have no rule.
 func DefaultRule(versionID string) string { return "rule:" + escape(versionID, maxID/2) }
 
-// unknownGroup returns the object of a group that rules name and no exported tenant has. It has no
-// members; one who is added to it is let in.
+// unknownGroup returns the object of a group that rules name and no exported tenant has. It has no members, but any who
+// are added are let in.
 func unknownGroup(name string) string { return "group:~." + escape(name, maxID-2) }
 
 // Object returns an object that users of a tenant own. Its form in Lua is in the plugin for Kong (owners.lua).
@@ -117,7 +116,7 @@ func Object(tenantID, object string) string {
 // slot returns the relation of the n-th scope of a rule, counted from 0.
 func slot(n int) string { return fmt.Sprintf("scope_%02d", n+1) }
 
-// slots returns how many scopes a rule has at most.
+// slots returns the highest number of scopes of a rule.
 func (s Source) slots() int {
 	most := 0
 	for v := range s.versions() {
@@ -173,8 +172,8 @@ func groupsOf(rule *snapshot.Rule, named map[string][]string) []string {
 	return slices.Compact(out)
 }
 
-// readWriteApplies reports whether keys need the scopes read and write for a rule; of nil, for routes
-// without one.
+// readWriteApplies reports whether keys need the scopes read and write for a rule, or, if it is nil, for routes without
+// one.
 func readWriteApplies(of *snapshot.Rules, rule *snapshot.Rule) bool {
 	enforced := of.ReadWriteScopes && of.ModeOf(&snapshot.Rule{}) == snapshot.RulesEnforce
 	return enforced && (rule == nil || len(rule.Scopes) == 0)
@@ -185,7 +184,7 @@ func closed(of *snapshot.Rules) bool {
 	return of.Default == snapshot.RulesDeny && of.ModeOf(&snapshot.Rule{}) == snapshot.RulesEnforce
 }
 
-// wider returns the scopes that satisfy a scope by another name; see policy.HasScope.
+// wider returns the scopes that include a scope under another name; see policy.HasScope.
 func wider(scope string) []string {
 	out := []string{"*"}
 	for i := 1; i < len(scope); i++ {
@@ -196,7 +195,7 @@ func wider(scope string) []string {
 	return slices.DeleteFunc(out, func(one string) bool { return one == scope })
 }
 
-// scopes returns the scopes that are asked for anywhere, sorted.
+// scopes returns all scopes that rules require, sorted.
 func (s Source) scopes() []string {
 	var out []string
 	for v := range s.versions() {

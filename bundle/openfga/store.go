@@ -10,7 +10,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// ModelFile and TuplesFile are the files that the store file names, beside it.
+// ModelFile and TuplesFile are the files, in the same folder, that the store file names.
 const (
 	ModelFile  = "model.fga"
 	TuplesFile = "tuples.json"
@@ -28,9 +28,8 @@ const (
 // testObject is the object that calls of the tests are about.
 const testObject = "object:~object"
 
-// WriteStore writes the store file, as `fga store import` and `fga model test` take it: for every rule
-// a caller who is allowed, and one who is refused for each thing that the rule asks for. The callers
-// get what they have from tuples of the test alone.
+// WriteStore writes the store file for `fga store import` and `fga model test`: for every rule a caller who is allowed,
+// and one who is refused for each requirement of the rule. The callers get their relations only from the test's tuples.
 func (s Source) WriteStore(w io.Writer) error {
 	out := jsonfile.NewStream(w)
 	out.Raw("name: ")

@@ -9,8 +9,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// WriteTuples writes the tuples as a list, one a line: rules, then groups, then users, then who owns
-// what. Its memory does not grow with the numbers of users and of objects.
+// WriteTuples writes the tuples as a list, one per line: rules, then groups, then users, then owners of objects. Its
+// memory doesn't grow with the number of users or objects.
 func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
 	out := jsonfile.NewStream(w)
 	out.Open("[")
@@ -51,8 +51,8 @@ func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
 	return out.Close()
 }
 
-// ruleTuples adds what rules and routes without one require. What a rule does not ask for is open to
-// everyone.
+// ruleTuples adds the requirements of rules and of routes without one. If a rule doesn't require something, everyone
+// has it.
 func (s Source) ruleTuples(add func(user, relation, object string)) {
 	named, slots := s.groupsNamed(), s.slots()
 	for v := range s.versions() {

@@ -120,21 +120,20 @@ func (s Source) clientOf(c snapshot.AppClient) client {
 	return out
 }
 
-// redirectsOf returns the addresses that a browser may be sent to. A loopback address is
-// taken with any port (RFC 8252, section 7.3), which Keycloak does for 127.0.0.1 without a
-// port.
+// redirectsOf returns the addresses that a browser may be sent to. A loopback address is accepted with any port (RFC
+// 8252, section 7.3), which Keycloak does for 127.0.0.1 without a port.
 func redirectsOf(uris []string) []string {
 	return slices.Compact(slices.DeleteFunc(append([]string{}, uris...), isWildcard))
 }
 
-// LeftOut returns the redirect URIs that the realm does not have: Keycloak takes an asterisk at the end for any ending.
+// LeftOut returns the redirect URIs that the realm doesn't have: to Keycloak, an asterisk at the end means any ending.
 func LeftOut(uris []string) []string {
 	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool { return !isWildcard(uri) })
 }
 
 func isWildcard(uri string) bool { return strings.HasSuffix(uri, "*") }
 
-// mappersOf are what the tokens of a client have for the exported gateway.
+// mappersOf returns the mappers of the claims that the exported gateway needs in a client's tokens.
 func mappersOf(clientID string) []mapper {
 	return []mapper{
 		inAccessToken("postern audience", "oidc-audience-mapper",

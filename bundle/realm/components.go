@@ -13,9 +13,9 @@ type component struct {
 	Config     map[string][]string `json:"config"`
 }
 
-// userProfile lets users have attributes that no profile declares, but no user change them
-// (keycloak.org/docs/latest/server_admin, unmanaged attributes), and asks nobody for a last
-// name that providers do not tell.
+// userProfile lets users have attributes that no profile declares, but doesn't let users change them
+// (keycloak.org/docs/latest/server_admin, unmanaged attributes), and doesn't require a last name, which providers may
+// not send.
 func userProfile() component {
 	const profile = `{"attributes":[` +
 		`{"name":"username","displayName":"Username","permissions":{"view":["admin","user"],"edit":["admin"]}},` +
@@ -30,8 +30,7 @@ func userProfile() component {
 	}
 }
 
-// components are the providers that the realm sets up besides, or in place of, Keycloak's
-// own.
+// components are the providers that the realm sets up in addition to Keycloak's own, or instead of them.
 func (s Source) components() map[string][]component {
 	out := map[string][]component{"org.keycloak.userprofile.UserProfileProvider": {userProfile()}}
 	if keys := s.keyProviders(); keys != nil {
@@ -40,11 +39,10 @@ func (s Source) components() map[string][]component {
 	return out
 }
 
-// keyProviders have Keycloak generate its keys at the import where app clients sign with
-// other algorithms than RS256; nil leaves it to Keycloak. It would generate the others with
-// the first token, which a gateway that has just fetched the keys then refuses. A realm
-// that names a key has no others: those of Keycloak's own are among them (DefaultKeyProviders
-// of Keycloak 26).
+// keyProviders make Keycloak generate its keys at the import if app clients sign with algorithms other than RS256; nil
+// leaves it to Keycloak. Keycloak would generate these keys with the first token, and a gateway that has just fetched
+// the keys would refuse it. A realm that names a key has no others, so Keycloak's own are among them
+// (DefaultKeyProviders of Keycloak 26).
 func (s Source) keyProviders() []component {
 	signs := func(algorithm string) bool {
 		return slices.ContainsFunc(s.Project.Clients, func(c snapshot.AppClient) bool {

@@ -14,7 +14,7 @@ type Files struct {
 
 	next func() (user, error, bool)
 	stop func()
-	at   int // the file that the pass has come to
+	at   int // the file that the pass has reached
 }
 
 // Write writes a file of users, counted from 0.
@@ -51,7 +51,7 @@ func (f *Files) Close() {
 	}
 }
 
-// seek comes to the first user of a file.
+// seek moves to the first user of a file.
 func (f *Files) seek(file int) error {
 	if f.next == nil || file < f.at {
 		f.Close()

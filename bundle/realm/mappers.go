@@ -20,9 +20,8 @@ type providerMapper struct {
 	rule int // its place among the provider's group mappings; -1 for a mapper of another kind
 }
 
-// identityProviderMappers give users who sign in for the first time the tenant of the app
-// client that the provider belongs to, if whoever signs in may join it, and put users into
-// groups by the provider's claims.
+// identityProviderMappers give users who sign in for the first time the tenant of the provider's app client, if
+// everyone may join it, and put users into groups by the provider's claims.
 func (s Source) identityProviderMappers() []providerMapper {
 	out := []providerMapper{}
 	paths := map[string]map[string][]string{}
@@ -45,7 +44,7 @@ func (s Source) identityProviderMappers() []providerMapper {
 	return out
 }
 
-// pathsByName returns the groups that a member of each group is put into, by its name.
+// pathsByName returns, by the name of each group, the groups that its members are put into.
 func pathsByName(t snapshot.Tenant) map[string][]string {
 	byID, out := pathsOf(t), map[string][]string{}
 	for _, g := range t.Directory.Groups {
@@ -54,7 +53,7 @@ func pathsByName(t snapshot.Tenant) map[string][]string {
 	return out
 }
 
-// groupMappers make Keycloak evaluate the rules of a provider at each sign-in.
+// groupMappers returns the mappers by which Keycloak evaluates the rules of a provider at each sign-in.
 func groupMappers(p snapshot.Provider, paths map[string][]string) []providerMapper {
 	var out []providerMapper
 	if p.Settings == nil {
@@ -75,14 +74,14 @@ func groupMappers(p snapshot.Provider, paths map[string][]string) []providerMapp
 	return out
 }
 
-// groupConfig compares a claim with the rule's value as a whole, or with a regular
-// expression of Java for what begins with it.
+// groupConfig compares a claim with the rule's whole value, or with a Java regular expression for texts that begin with
+// it.
 func groupConfig(rule snapshot.GroupMapping, path string) map[string]string {
 	value, isPattern := rule.Value, "false"
 	if rule.Match == "prefix" {
 		value, isPattern = "(?s)"+literal(rule.Value)+".*", "true"
 	}
-	// What is no UTF-8 becomes U+FFFD here, as in every file, and not the escape of one.
+	// Invalid UTF-8 becomes U+FFFD here, as in every file, and not an escaped U+FFFD.
 	value = string([]rune(value))
 	text, err := json.Marshal([]struct {
 		Key   string `json:"key"`
@@ -98,7 +97,7 @@ func groupConfig(rule snapshot.GroupMapping, path string) map[string]string {
 
 var special = regexp.MustCompile(`[^\pL\pN]`)
 
-// literal returns a regular expression that matches the text alone.
+// literal returns a regular expression that matches only the text.
 func literal(text string) string {
 	return special.ReplaceAllStringFunc(text, func(one string) string {
 		if one[0] >= 0x80 {
@@ -108,8 +107,8 @@ func literal(text string) string {
 	})
 }
 
-// claimPath returns the path of a claim as Keycloak reads it: a claim that a URL names is
-// one name, the dots of which are escaped.
+// claimPath returns the path of a claim as Keycloak reads it. A claim whose name is a URL is one name with escaped
+// dots.
 func claimPath(claim string) string {
 	if strings.Contains(claim, "://") {
 		return strings.ReplaceAll(claim, ".", `\.`)
@@ -117,18 +116,16 @@ func claimPath(claim string) string {
 	return claim
 }
 
-// readsClaim reports whether Keycloak can compare the claim of a provider. It reads ID tokens
-// and userinfo of OpenID providers that it has no program of its own for. It does not look
-// at whether an address has been verified, so that any user of a careless provider could
-// claim one. A backslash has a meaning only before a dot.
+// readsClaim reports whether Keycloak can compare the claim of a provider. It reads ID tokens and userinfo only of
+// generic OpenID providers. It doesn't check whether an email address is verified, so any user of a careless provider
+// could claim one. A backslash has a meaning only before a dot.
 func readsClaim(p snapshot.Provider, claim string) bool {
 	plain := strings.ReplaceAll(claim, `\.`, "")
 	return (p.Type == "oidc" || p.Type == "auth0") && claim != "email" && !strings.Contains(plain, `\`)
 }
 
-// GroupMappers returns the places of the first mapper of each group mapping in the realm, by
-// the provider's id and the mapping's place there. A mapping that Keycloak cannot
-// evaluate has none.
+// GroupMappers returns the place in the realm of the first mapper of each group mapping, by the provider's ID and the
+// mapping's index. A mapping that Keycloak can't evaluate has no place.
 func (s Source) GroupMappers() map[string]map[int]int {
 	out := map[string]map[int]int{}
 	for place, one := range s.identityProviderMappers() {

@@ -17,14 +17,13 @@ type identityProvider struct {
 	Config      map[string]any `json:"config"`
 }
 
-// HasSecret reports whether Keycloak needs a secret for the provider: an app of the
-// installation stays there, so that one of the team's own replaces it.
+// HasSecret reports whether Keycloak needs a secret for the provider. The installation's own app can't move, so the
+// team's own app replaces it.
 func HasSecret(p snapshot.Provider) bool {
 	return p.Settings != nil && (p.Settings.HasSecret || p.Settings.Managed)
 }
 
-// AppID returns the environment variable with the client id that the provider issued where
-// the exported app is the installation's own.
+// AppID returns the environment variable with the provider's client ID, if the exported app is the installation's own.
 func AppID(p snapshot.Provider) string {
 	return "LOGIN_APP_" + strings.TrimPrefix(secretVariable(p.ID), "LOGIN_SECRET_")
 }
@@ -81,8 +80,8 @@ func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvi
 	return out
 }
 
-// openID sets the addresses of a provider with an issuer of its own, because Keycloak doesn't read discovery documents
-// when it imports a realm. The patterns of Auth0 and Keycloak are known. Others are guessed until the document has been
+// openID sets the addresses of a provider with its own issuer, because Keycloak doesn't read discovery documents when
+// it imports a realm. The patterns of Auth0 and Keycloak are known. Others are guessed until the document has been
 // read, and callbacks.md lists them.
 func openID(config map[string]any, issuer string, read *snapshot.ProviderEndpoints) {
 	config["issuer"] = issuer

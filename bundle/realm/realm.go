@@ -1,7 +1,7 @@
 // Package realm writes an exported project's people and logins as a realm that Keycloak imports at its start: a client
 // per app client, an identity provider per provider, nested groups, and users with their ids, accounts at providers and
-// memberships. It owns the realm's shape (keycloak.org/server/importExport; RealmRepresentation of Keycloak's Admin
-// REST API) and leaves the documents that it is made of to package bundle.
+// memberships. It owns the realm's structure (keycloak.org/server/importExport; RealmRepresentation of Keycloak's Admin
+// REST API) and leaves the documents that it is built from to package bundle.
 //
 // Keycloak replaces ${NAME} in every text of a realm by the environment variable of that name. Only secrets are such
 // placeholders here; a ${ in any other text is escaped.
@@ -17,7 +17,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// UsersPerFile is the most users that one file has: Keycloak reads each file whole.
+// UsersPerFile is the maximum number of users in one file: Keycloak reads each file whole.
 const UsersPerFile = 50_000
 
 // The claims that access tokens of the realm have for the exported gateway, besides sub
@@ -31,14 +31,14 @@ const (
 // attribute is the name of the users' attribute with the id of their tenant.
 const attribute = "postern_tenant"
 
-// Source is what a realm is made of.
+// Source is the data that a realm is built from.
 type Source struct {
 	Project *snapshot.Project
-	Tenants []snapshot.Tenant // those whose people are in the realm; each has a Directory
+	Tenants []snapshot.Tenant // those whose users are in the realm; each has a Directory
 	// Users streams the users of a tenant in ascending order of ids.
 	Users func(snapshot.Tenant) iter.Seq2[*snapshot.User, error]
-	// Joinable has the ids of the tenants that whoever signs in joins. Other new users of
-	// the realm have no tenant, and their tokens open nothing.
+	// Joinable has the IDs of the tenants that everyone who signs in joins. Other new users of the realm have no
+	// tenant, and calls with their tokens are refused.
 	Joinable []string
 	// PerFile is UsersPerFile, except in tests.
 	PerFile int64
@@ -47,8 +47,8 @@ type Source struct {
 // Name returns the name of the realm, which is the project's.
 func (s Source) Name() string { return s.Project.Name }
 
-// UserFiles returns how many files of users there are beside the realm's own, which has
-// the users itself if one file is enough.
+// UserFiles returns how many files of users there are in addition to the realm's own, which has the users itself if one
+// file is enough.
 func (s Source) UserFiles() int {
 	n := s.users()
 	if n <= s.PerFile {
@@ -112,8 +112,7 @@ func (s Source) WriteRealm(w io.Writer) error {
 	return out.Close()
 }
 
-// Seconds that users stay signed in: without a call, and at most. They are those of the hosted
-// service.
+// How many seconds users stay signed in: without a call, and at most. They are the same as at the hosted service.
 const sessionIdle, sessionMax = 24 * 3600, 7 * 24 * 3600
 
 // longestRefresh returns the longest lifetime of refresh tokens of an app client, in seconds.

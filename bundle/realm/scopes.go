@@ -7,7 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// clientScope is a ClientScopeRepresentation: what an app client can ask for by a scope.
+// clientScope is a ClientScopeRepresentation: a scope that an app client can request.
 type clientScope struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description"`
@@ -22,9 +22,9 @@ type scopeMapping struct {
 	Roles []string `json:"roles"`
 }
 
-// The client scopes that every client has, those that the clients of Keycloak itself have
-// besides, and those that a client can ask for. A realm that declares client scopes has no
-// others: Keycloak then leaves its own out, basic with the claim sub among them.
+// The client scopes that every client has, those that Keycloak's own clients also have, and those that a client can
+// request. A realm that declares client scopes has no others: Keycloak then leaves its own out, including basic with
+// the claim sub.
 var (
 	alwaysScopes   = []string{"basic", "acr", "web-origins"}
 	keycloakScopes = []string{"roles", "profile", "email"}
@@ -35,12 +35,11 @@ var (
 // offlineAccess is the scope, and the role that users need for it.
 const offlineAccess = "offline_access"
 
-// managesGroups is the scope by which applications manage groups at Postern. In the realm it only keeps
-// Keycloak from refusing sign-ins that ask for it.
+// managesGroups is the scope by which applications manage groups at Postern. In the realm it only keeps Keycloak from
+// refusing sign-ins that request it.
 const managesGroups = "groups:manage"
 
-// HasScope reports whether the realm can have an API scope of that name: some names are of
-// Keycloak's own scopes.
+// HasScope reports whether the realm can have an API scope of that name: Keycloak's own scopes use some names.
 func HasScope(name string) bool {
 	return !slices.ContainsFunc(builtInScopes(), func(s clientScope) bool { return s.Name == name })
 }
@@ -83,8 +82,7 @@ func (s Source) clientScopes() []clientScope {
 	return append(out, builtInScopes()...)
 }
 
-// newScope returns a scope that tokens list. Users see the text where they are asked whether
-// they agree; "" shows it to nobody.
+// newScope returns a scope that tokens list. Users see the text on the consent page, unless it is "".
 func newScope(name, text string, mappers ...mapper) clientScope {
 	out := clientScope{Name: name, Protocol: protocol, Mappers: mappers, Attributes: map[string]string{
 		"include.in.token.scope":    "true",
@@ -100,15 +98,14 @@ func newScope(name, text string, mappers ...mapper) clientScope {
 	return out
 }
 
-// unlisted makes a scope one that tokens do not list.
+// unlisted makes tokens leave the scope out.
 func unlisted(s clientScope) clientScope {
 	s.Attributes["include.in.token.scope"] = "false"
 	return s
 }
 
-// builtInScopes are those that Keycloak gives a realm which declares none, as far as they
-// serve app clients and the clients of Keycloak itself (OIDCLoginProtocolFactory of
-// Keycloak 26), and groups.
+// builtInScopes are those that Keycloak gives a realm that declares none, as far as app clients and Keycloak's own
+// clients need them (OIDCLoginProtocolFactory of Keycloak 26), and groups.
 func builtInScopes() []clientScope {
 	return []clientScope{
 		unlisted(newScope("basic", "",
@@ -129,24 +126,24 @@ func builtInScopes() []clientScope {
 			inAccessToken("audience resolve", "oidc-audience-resolve-mapper", map[string]string{}))),
 		unlisted(newScope("service_account", "")),
 		profileScope(),
-		newScope("email", "your e-mail address", ofUser("email", "email"),
+		newScope("email", "see your email address", ofUser("email", "email"),
 			everywhere("email verified", "oidc-usermodel-property-mapper", map[string]string{
 				"user.attribute": "emailVerified", "claim.name": "email_verified", "jsonType.label": "boolean",
 			})),
-		newScope("groups", "the groups you are in",
+		newScope("groups", "see the groups you are in",
 			mapper{Name: "names of groups", Protocol: protocol, Mapper: "oidc-group-membership-mapper",
 				Config: map[string]string{
 					"claim.name": ClaimGroups, "full.path": "false",
 					"id.token.claim": "true", "userinfo.token.claim": "true", "access.token.claim": "false",
 				}}),
 		unlisted(newScope(managesGroups, "")),
-		newScope(offlineAccess, "access while you are away, until you sign out"),
+		newScope(offlineAccess, "keep you signed in until you sign out"),
 		unlisted(newScope("address", "")),
 		unlisted(newScope("phone", "")),
 	}
 }
 
-// profileClaims are the claims of a user's profile that Keycloak has no place of its own for: they are attributes.
+// profileClaims are the claims of a user's profile that are attributes, because Keycloak has no field for them.
 var profileClaims = []string{
 	"middle_name", "nickname", "profile", "picture", "website", "gender", "birthdate", "zoneinfo", "locale",
 }
@@ -159,10 +156,10 @@ func profileScope() clientScope {
 	for _, claim := range profileClaims {
 		mappers = append(mappers, ofUser(claim, claim))
 	}
-	return newScope("profile", "your name and profile", mappers...)
+	return newScope("profile", "see your name and profile", mappers...)
 }
 
-// inAccessToken returns a mapper of a claim that access tokens alone have.
+// inAccessToken returns a mapper of a claim that only access tokens have.
 func inAccessToken(name, kind string, config map[string]string) mapper {
 	config["access.token.claim"] = "true"
 	config["id.token.claim"] = "false"
@@ -190,8 +187,8 @@ func ofUser(attribute, claim string) mapper {
 	})
 }
 
-// mayAskFor returns the API scopes of the project that an app client may ask for. One that
-// it lists as orders:* stands for all that begin with orders: there.
+// mayAskFor returns the API scopes of the project that an app client may request. If it lists orders:*, that means all
+// that begin with orders:.
 func (s Source) mayAskFor(set *snapshot.ClientSettings) []string {
 	out := []string{}
 	for _, one := range s.Project.API.Scopes {
@@ -207,9 +204,8 @@ func (s Source) mayAskFor(set *snapshot.ClientSettings) []string {
 	return out
 }
 
-// scopesOf returns the client scopes that all tokens of an app client have, and those that
-// it can ask for. A machine has all API scopes that it may ask for, as in a request that
-// names none.
+// scopesOf returns the client scopes that all tokens of an app client have, and those that it can request. A machine
+// has all API scopes that it may request, as in a request that doesn't name any.
 func (s Source) scopesOf(set *snapshot.ClientSettings) (always, optional []string) {
 	api := s.mayAskFor(set)
 	if hasLogins(set) {

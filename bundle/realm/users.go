@@ -48,9 +48,8 @@ type consent struct {
 	Updated  int64    `json:"lastUpdatedDate"` // the same
 }
 
-// groups nests the groups of each tenant below one of the tenant's name. Keycloak's groups
-// are a tree: a group that is in several is below the first, and its members are members
-// of the others besides.
+// groups nests the groups of each tenant below one of the tenant's name. Keycloak's groups are a tree: a group that is
+// in several is below the first, and its members are also members of the others.
 func (s Source) groups() []group {
 	out := []group{}
 	for _, t := range s.Tenants {
@@ -62,9 +61,8 @@ func (s Source) groups() []group {
 	return out
 }
 
-// below returns the groups whose first parent is the one given, "" for those without one.
-// Groups that are in each other have no beginning and are not found; the product lets none
-// be so.
+// below returns the groups whose first parent is the one given, "" for those without one. Groups in a cycle have no
+// beginning and aren't found; the product doesn't allow cycles.
 func below(parent string, all []snapshot.Group, depth int) []group {
 	out := []group{}
 	if depth > len(all) {
@@ -86,7 +84,7 @@ func below(parent string, all []snapshot.Group, depth int) []group {
 	return out
 }
 
-// firstParent returns the first group that g is in, of those that there are.
+// firstParent returns the first existing group that g is in.
 func firstParent(g snapshot.Group, all []snapshot.Group) string {
 	for _, parent := range g.Parents {
 		if slices.ContainsFunc(all, func(one snapshot.Group) bool { return one.ID == parent }) {
@@ -99,7 +97,7 @@ func firstParent(g snapshot.Group, all []snapshot.Group) string {
 // members makes users of one tenant.
 type members struct {
 	tenant    snapshot.Tenant
-	paths     map[string][]string          // by group: its own path, and those of groups that it is in besides
+	paths     map[string][]string          // by group: its own path, and those of the other groups that it is in
 	providers map[string]snapshot.Provider // of the tenant's app clients, by id
 	aliases   []string                     // their ids, in order
 	scopes    map[string][]string          // by app client: the scopes that users may have agreed to
@@ -124,8 +122,7 @@ func (s Source) membersOf(t snapshot.Tenant) *members {
 	return m
 }
 
-// pathsOf returns the groups that a member of each group is put into: itself, and those
-// above it that are not on its path.
+// pathsOf returns the groups that a member of each group is put into: itself, and outer groups that aren't on its path.
 func pathsOf(t snapshot.Tenant) map[string][]string {
 	byID := map[string]snapshot.Group{}
 	for _, g := range t.Directory.Groups {
@@ -174,7 +171,7 @@ func (m *members) user(u *snapshot.User) user {
 	}
 	stated := jsonfile.Texts(u.Profile)
 	if given, family := stated["given_name"], stated["family_name"]; family != "" && given+" "+family == u.Name {
-		out.FirstName, out.LastName = given, family // otherwise the claim name would be another
+		out.FirstName, out.LastName = given, family // otherwise the claim name would differ
 	}
 	for _, claim := range profileClaims {
 		if stated[claim] != "" {
@@ -206,8 +203,8 @@ func (m *members) user(u *snapshot.User) user {
 	return out
 }
 
-// consentsOf returns what the user agreed to share with app clients of the realm: Keycloak
-// refuses a realm with a consent for a client or scope that it does not have.
+// consentsOf returns the user's consents to app clients of the realm: Keycloak refuses a realm with a consent for a
+// client or scope that it doesn't have.
 func (m *members) consentsOf(u *snapshot.User) []consent {
 	var out []consent
 	for _, c := range u.Consents {
@@ -229,8 +226,7 @@ func (m *members) consentsOf(u *snapshot.User) []consent {
 	return out
 }
 
-// IdentityIssuer returns the issuer of the identities that a provider states (see
-// snapshot.Identity).
+// IdentityIssuer returns the issuer of a provider's identities (see snapshot.Identity).
 func IdentityIssuer(p snapshot.Provider) string {
 	switch p.Type {
 	case "google":
@@ -247,9 +243,8 @@ func IdentityIssuer(p snapshot.Provider) string {
 	return p.Issuer
 }
 
-// subjectAt returns the id by which Keycloak's broker knows a user of a provider: of
-// Microsoft's directory and object ids, <tid>.<oid> here, it takes the object's alone
-// (Microsoft Graph, user: id).
+// subjectAt returns the ID by which Keycloak's broker identifies a user of a provider. For Microsoft, that is the
+// object ID alone, while Postern uses directory and object ID, <tid>.<oid> (Microsoft Graph, user: id).
 func subjectAt(p snapshot.Provider, subject string) string {
 	if p.Type == "microsoft" {
 		if _, object, both := strings.Cut(subject, "."); both {

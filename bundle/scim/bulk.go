@@ -11,24 +11,24 @@ import (
 	"postern/core/snapshot"
 )
 
-// PerPiece is the number of operations of a bulk request. Which requests there are follows
-// from the number of users and groups alone, so it is so small that a request of the longest
-// users that service/directory takes has less than 1 MB: RFC 7644 (3.7.3) lets a receiver
-// refuse larger ones, and many take no more than 1,000 operations and 1 MB.
+// PerPiece is the number of operations in a bulk request. The number of requests depends only on the number of users
+// and groups, so PerPiece is small enough that a request with the longest users that service/directory accepts has less
+// than 1 MB: RFC 7644 (3.7.3) lets a receiver refuse larger ones, and many accept no more than 1,000 operations and 1
+// MB.
 const PerPiece = 125
 
-// Bulk writes the bulk requests (RFC 7644, 3.7) that create the users and groups of a
-// tenant. They are written in order from one pass over the users, which Close ends.
+// Bulk writes the bulk requests (RFC 7644, 3.7) that create the users and groups of a tenant. They are written in order
+// from one pass over the users, which Close ends.
 //
-// A member that the same request creates is named by its bulkId, and one of an earlier
-// request cannot be named at all: only the receiver knows its id. So groups have members
-// if there is one request, and none if there are several.
+// A member that the same request creates is named by its bulkId. A member from an earlier request can't be named,
+// because only the receiver knows its ID. So groups have members if there is one request, and none if there are
+// several.
 type Bulk struct {
 	Source
 
 	next func() (*snapshot.User, error, bool)
 	stop func()
-	at   int // the piece that the pass has come to
+	at   int // the piece that the pass has reached
 }
 
 // operation is a BulkRequest operation.
@@ -82,7 +82,7 @@ func (b *Bulk) Write(ctx context.Context, w io.Writer, n int) error {
 	return out.Close()
 }
 
-// writeGroups writes the groups from from to to, with their members if there is one request.
+// writeGroups writes the groups in [from, to), with their members if there is one request.
 func (b *Bulk) writeGroups(out *jsonfile.Stream, from, to int64, members membersOf) {
 	inner := innerOf(b.Tenant.Directory.Groups)
 	for _, g := range innerFirst(b.Tenant.Directory.Groups)[from:to] {
@@ -112,7 +112,7 @@ func bulkGroups(inner []*snapshot.Group) []member {
 	return out
 }
 
-// seek takes the pass to the users of piece n, and begins another one if it is behind them.
+// seek moves the pass to the users of piece n, and starts a new pass if it is already past them.
 func (b *Bulk) seek(ctx context.Context, n int) error {
 	if b.next == nil || b.at > n {
 		b.Close()

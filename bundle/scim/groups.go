@@ -10,8 +10,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// membersHeld bounds the memory for memberships, in bytes. A million need about 50 MB: more
-// than that are read in several passes over the users.
+// membersHeld limits the memory for memberships, in bytes. A million need about 50 MB. If there are more, they are read
+// in several passes over the users.
 const membersHeld = 16 << 20
 
 // innerFirst returns the groups so that each comes after those that are in it.
@@ -47,8 +47,8 @@ func innerOf(all []snapshot.Group) map[string][]*snapshot.Group {
 	return inner
 }
 
-// WriteGroups writes the list of groups with their members, each after those that are in it.
-// It reads the users as often as membersHeld makes it.
+// WriteGroups writes the list of groups with their members, each after those that are in it. It reads the users several
+// times if the members need more than membersHeld.
 func (s Source) WriteGroups(ctx context.Context, w io.Writer) error {
 	return s.writeGroups(ctx, w, membersHeld)
 }
@@ -84,14 +84,14 @@ type groupList struct {
 	limit  int
 
 	from    int      // groups before it are written
-	to      int      // the members of groups from it on are left to the next pass
-	members [][]byte // of the groups from from to to, packed
+	to      int      // the members of the groups from this one on are left to the next pass
+	members [][]byte // of the groups in [from, to), packed
 	held    int      // their bytes
-	begun   bool     // of the group at from, the first members are written
+	begun   bool     // the first members of the group at from are written
 	listed  bool     // the group that is being written has a member
 }
 
-// pass reads the users once, and writes as many groups as it can hold the members of.
+// pass reads the users once, and writes as many groups as fit into memory with their members.
 func (g *groupList) pass(ctx context.Context, s Source) error {
 	g.to, g.held, g.begun = len(g.groups), 0, false
 	g.members = make([][]byte, g.to-g.from)
@@ -123,8 +123,8 @@ func (g *groupList) pass(ctx context.Context, s Source) error {
 	return nil
 }
 
-// add holds a member. What is too much is left to the next pass, the last group first; if
-// one group alone is too much, what there is of it is written.
+// add keeps a member. If there are too many, the last groups are left to the next pass. If one group alone has too
+// many, the members so far are written.
 func (g *groupList) add(at int, u *snapshot.User) {
 	i := at - g.from
 	before := len(g.members[i])
@@ -195,7 +195,7 @@ func packMember(onto []byte, u *snapshot.User) []byte {
 	return packText(packText(onto, u.ID), memberName(u))
 }
 
-// memberName returns what a group shows of a user.
+// memberName returns the name of a user in a group.
 func memberName(u *snapshot.User) string {
 	switch {
 	case u.Name != "":

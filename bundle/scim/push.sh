@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Creates the users and groups of users.json and groups.json at a SCIM receiver
-# (RFC 7644), and puts the members into the groups. What is there already is
-# left as it is, so it may run again: after an interruption it goes on where it
-# ended, and a second run changes nothing. Needs curl and a POSIX shell.
+# (RFC 7644), and adds the members to the groups. It doesn't change existing users
+# and groups, so you can run it again: after an interruption it continues, and a
+# second run changes nothing. Needs curl and a POSIX shell.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -17,10 +17,11 @@ usage: SCIM_TOKEN=... ./push.sh BASE_URL
 BASE_URL is the receiver's SCIM endpoint, such as https://id.example.com/scim/v2;
 SCIM_TOKEN is a bearer token that may create users and groups there.
 
-A receiver gives users and groups ids of its own. Theirs in this export are kept
-as externalId, by which they are found again.
+A receiver assigns its own ids to users and groups. It keeps the ids of this
+export as externalId, by which this script finds them again.
 
-Exit status: 0 everything is at the receiver, 1 something is not, 2 wrong usage.
+Exit status: 0 if everything is at the receiver, 1 if something isn't, 2 for
+wrong usage.
 TEXT
 }
 
@@ -36,7 +37,7 @@ complain() {
 
 die() {
   complain "$*"
-  complain 'Run it again later: what is done stays done.'
+  complain 'Run it again later. It continues where it stopped.'
   exit 1
 }
 
@@ -49,15 +50,15 @@ esac
 [ $# -eq 1 ] || wrong_usage 'give the URL of the SCIM endpoint, and nothing else'
 base=${1%/}
 case $base in
-  *[!A-Za-z0-9._~:/%@+=,-]*) wrong_usage 'the URL has characters that no SCIM endpoint has' ;;
+  *[!A-Za-z0-9._~:/%@+=,-]*) wrong_usage 'the URL has characters that a SCIM endpoint cannot have' ;;
   http://?* | https://?*) ;;
-  *) wrong_usage 'the URL begins with https:// or http://' ;;
+  *) wrong_usage 'the URL must begin with https:// or http://' ;;
 esac
 token=${SCIM_TOKEN:-}
 unset SCIM_TOKEN
 case $token in
   '') wrong_usage 'set SCIM_TOKEN to a bearer token of the receiver' ;;
-  *[!A-Za-z0-9._~+/=-]*) wrong_usage 'SCIM_TOKEN has characters that no bearer token has (RFC 6750, 2.1)' ;;
+  *[!A-Za-z0-9._~+/=-]*) wrong_usage 'SCIM_TOKEN has characters that a bearer token cannot have (RFC 6750, 2.1)' ;;
 esac
 command -v curl >/dev/null 2>&1 || {
   complain 'curl is missing: install it, and try again.'
@@ -66,7 +67,7 @@ command -v curl >/dev/null 2>&1 || {
 here=$(dirname -- "$0")
 for file in users.json groups.json; do
   [ -r "$here/$file" ] || {
-    complain "$file is missing beside push.sh."
+    complain "$file is missing. It must be in the same folder as push.sh."
     exit 1
   }
 done
@@ -76,14 +77,14 @@ trap 'exit 130' INT
 trap 'exit 143' HUP TERM
 tab=$(printf '\t')
 
-# Prints a text of the receiver on one line, without what a terminal acts on.
+# Prints a text of the receiver on one line, without control characters.
 printable() {
   tr -d '\000-\037\177' | cut -c 1-300
 }
 
-# Prints the strings of a JSON document, one a line: the path in lower case, a
-# tab, and the text as it stands between its quotes. Texts are cut at quotes: a
-# piece that ends in an odd number of backslashes goes on after the next.
+# Prints the strings of a JSON document, one per line: the path in lowercase, a
+# tab, and the text between the quotes, unchanged. Texts are split at quotes: a
+# piece that ends in an odd number of backslashes continues after the quote.
 strings_of() {
   awk '
     BEGIN { RS = "\"" }
@@ -123,7 +124,7 @@ answered() {
   strings_of <"$work/answer" | awk -F '\t' -v path="$1" '$1 == path { print $2 }'
 }
 
-# What the last answer says against a request, on one line.
+# The reason in the last answer why a request was refused, on one line.
 reason() {
   printf '%s' "$status"
   {
@@ -134,7 +135,7 @@ reason() {
 
 tries=0
 
-# Waits before a request is sent again: as long as the receiver asks, or longer
+# Waits before a request is sent again: as long as the receiver says, or longer
 # each time.
 pause() {
   tries=$((tries + 1))
@@ -144,7 +145,7 @@ pause() {
   [ "$status" != 000 ] || cause="the receiver does not answer ($(printable <"$work/complaint"))"
   [ $tries -le 5 ] || die "$cause, even after five more tries."
   if [ -n "$seconds" ]; then
-    [ "$seconds" -le 600 ] || die "$cause, and wants $seconds seconds of rest."
+    [ "$seconds" -le 600 ] || die "$cause, and requires a pause of $seconds seconds."
   else
     seconds=$((1 << (tries - 1)))
   fi
@@ -152,11 +153,11 @@ pause() {
   sleep "$seconds"
 }
 
-# send METHOD PATH [ARGUMENT...] sends a request with curl's further arguments
+# send METHOD PATH [ARGUMENT...] sends a request with further arguments for curl
 # and sets status. It returns 1 after a pause if the request should be repeated;
-# whoever begins something sets tries to 0. A change that goes on failing while
-# the receiver answers is given up. The token is on curl's standard input,
-# because arguments are seen in ps.
+# the caller first sets tries to 0. It gives up a change that keeps failing while
+# the receiver answers. curl reads the token from standard input, because ps shows
+# arguments.
 send() {
   method=$1
   path=$2
@@ -170,7 +171,7 @@ header = "Authorization: Bearer $token"
 TEXT
   ) || status=000
   case $status in
-    501) die "the receiver cannot do what $method $path asks for ($(reason))." ;;
+    501) die "the receiver does not support $method $path ($(reason))." ;;
     5??)
       [ "$method" != GET ] && [ $tries -ge 5 ] && return 0
       pause
@@ -181,14 +182,14 @@ TEXT
       return 1
       ;;
     401) die "the receiver refused the token ($(reason)). Set SCIM_TOKEN to a valid one." ;;
-    403) die "the token may not do $method $path ($(reason)). Set SCIM_TOKEN to one that may." ;;
-    3??) die "the receiver answered $status to $method $path: give the URL that it redirects to." ;;
+    403) die "the token has no permission for $method $path ($(reason)). Set SCIM_TOKEN to one that has." ;;
+    3??) die "the receiver answered $status to $method $path: use the URL that it redirects to." ;;
   esac
 }
 
-# look_up KIND ID sets theirs to the receiver's id of what has the externalId,
-# empty if there is none. It fails if there are several. What is found says its
-# externalId, because some receivers ignore filters.
+# look_up KIND ID sets theirs to the receiver's id of the resource with the
+# externalId, empty if there is none. It fails if there are several. It compares
+# the externalId of each result, because some receivers ignore filters.
 look_up() {
   until
     send GET "/$1" -G --data-urlencode "filter=externalId eq \"$2\"" --data-urlencode 'attributes=id,externalId'
@@ -196,7 +197,7 @@ look_up() {
   case $status in
     200) ;;
     404) die "the receiver answered 404 to GET /$1: is $base its SCIM endpoint?" ;;
-    *) die "the receiver does not find $1 by externalId ($(reason))." ;;
+    *) die "the receiver cannot find $1 by externalId ($(reason))." ;;
   esac
   theirs=$(answered '.resources[].id')
   [ -n "$theirs" ] || return 0
@@ -204,16 +205,16 @@ look_up() {
     "$2") ;;
     "$2
 $2"*)
-      complain "$1 $2: the receiver has several with this externalId. Remove all but one."
+      complain "$1 $2: the receiver has several with this externalId. Delete all but one."
       return 1
       ;;
-    *) die "the receiver does not find $1 by externalId: asked for $2, it answers with others." ;;
+    *) die "the receiver cannot find $1 by externalId: it answers a search for $2 with others." ;;
   esac
 }
 
-# create KIND ID BODY finds or creates something and sets theirs, and counts it
+# create KIND ID BODY finds or creates a resource and sets theirs, and counts it
 # in there, created or failed. A request without a clear answer may have created
-# it, so that it is looked up before another one.
+# it, so it looks it up before another request.
 create() {
   made=no
   tries=0
@@ -250,8 +251,8 @@ create() {
 }
 
 # Prints each resource of a list as a line: the id, a tab, and the body of the
-# request that creates it, which has neither id nor meta nor members. Members of
-# groups go to files named by the group's id.
+# request that creates it, without id, meta and members. The members of a group
+# go to files named after the group's id.
 resources() {
   awk -v dir="$work" '
     /^    \{"schemas":/ {
@@ -275,13 +276,13 @@ resources() {
   ' "$1"
 }
 
-# push KIND FILE pushes one kind of resource, and writes what the receiver calls
-# each to a file, and the counts to another.
+# push KIND FILE pushes one kind of resource, writes the receiver's ids to a file,
+# and prints the counts.
 push() {
   created=0 there=0 failed=0 seen=0
   : >"$work/$1"
   : >"$work/made"
-  resources "$here/$2" >"$work/resources" || die "$2 is not as it was exported."
+  resources "$here/$2" >"$work/resources" || die "$2 was changed after the export."
   while IFS="$tab" read -r id body; do
     if create "$1" "$id" "$body"; then
       printf '%s\t%s\n' "$id" "$theirs" >>"$work/$1"
@@ -295,9 +296,9 @@ push() {
   problems=$((problems + failed))
 }
 
-# Not join, comm and split, which BusyBox has not.
+# Instead of join, comm and split, which BusyBox doesn't have.
 
-# theirs_of FILE MAP prints what a map has for the lines of a file. Both are
+# theirs_of FILE MAP prints the values in a map of the lines of a file. Both are
 # sorted.
 theirs_of() {
   awk -F '\t' -v map="$2" '
@@ -314,7 +315,7 @@ theirs_of() {
   ' "$1"
 }
 
-# without FILE OTHER prints the lines of a file that another has not. Both are
+# without FILE OTHER prints the lines of a file that another doesn't have. Both are
 # sorted.
 without() {
   awk -v other="$2" '
@@ -337,7 +338,7 @@ wanted_members() {
   lost=$((lost + $(wc -l <"$work/ours") - $(wc -l <"$work/wanted")))
 }
 
-# add_members ID TYPE adds the members of the file missing to a group, 500 a
+# add_members ID TYPE adds the members in the file missing to a group, 500 per
 # request.
 add_members() {
   awk -v dir="$work" '
@@ -366,12 +367,12 @@ add_members() {
   done
 }
 
-# fill ID puts the missing members into a group whose id at the receiver is
+# fill ID adds the missing members to a group whose id at the receiver is
 # theirs.
 fill() {
   case $theirs in
     . | .. | *[!A-Za-z0-9._~:@+=,-]*)
-      complain "Groups $1: the receiver's id of it cannot be part of a URL."
+      complain "Groups $1: the receiver's id for it cannot be part of a URL."
       problems=$((problems + 1))
       return 0
       ;;
@@ -406,6 +407,6 @@ while IFS="$tab" read -r id theirs; do
 done <"$work/Groups"
 printf 'Members of groups: %s added, %s there already, %s failed\n' "$added" "$kept" "$((refused + lost))"
 [ $((problems + refused + lost)) -eq 0 ] || {
-  complain 'Not everything is at the receiver. The messages above say why.'
+  complain 'Not everything is at the receiver. The reasons are above.'
   exit 1
 }

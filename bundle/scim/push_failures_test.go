@@ -181,15 +181,15 @@ func TestPushGivesUp(t *testing.T) {
 		want string
 	}{
 		"401":                       {answers(401), "the receiver refused the token (401 (why): Be"},
-		"403":                       {answers(403), "the token may not do GET /Users"},
-		"301":                       {answers(301, "Location", "/x"), "give the URL that it redirects to"},
+		"403":                       {answers(403), "the token has no permission for GET /Users"},
+		"301":                       {answers(301, "Location", "/x"), "use the URL that it redirects to"},
 		"404":                       {answers(404), "is it its SCIM endpoint?"},
-		"400":                       {answers(400), "does not find Users by externalId (400 (why)"},
-		"501":                       {answers(501), "cannot do what GET /Users asks for"},
-		"429 for an hour":           {answers(429, "Retry-After", "3600"), "wants 3600 seconds of rest"},
+		"400":                       {answers(400), "cannot find Users by externalId (400 (why)"},
+		"501":                       {answers(501), "does not support GET /Users"},
+		"429 for an hour":           {answers(429, "Retry-After", "3600"), "requires a pause of 3600 seconds"},
 		"429 again and again":       {answers(429), "slept: 1 2 4 8 16\n"},
-		"a filter that is ignored":  {ignoresFilters, "it answers with others"},
-		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "it answers with others"},
+		"a filter that is ignored":  {ignoresFilters, "with others"},
+		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "with others"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

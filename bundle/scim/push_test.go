@@ -20,7 +20,7 @@ import (
 
 const token = "a-token_of.the~receiver+/=="
 
-// export writes the files of a tenant beside the script, and returns the folder.
+// export writes the files of a tenant next to the script, and returns the folder.
 func export(t *testing.T, s Source) string {
 	t.Helper()
 	dir := t.TempDir()

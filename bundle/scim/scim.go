@@ -1,10 +1,9 @@
 // Package scim writes the users and groups of a tenant for other systems: as SCIM resources (RFC 7643) in lists and
-// bulk requests (RFC 7644), and with a script that sends them to a receiver. It owns the shapes of resources and leaves
-// the documents that they are made of to package bundle.
+// bulk requests (RFC 7644), and with a script that sends them to a receiver. It owns the form of resources and leaves
+// the documents that they are built from to package bundle.
 //
-// A receiver gives every resource an id of its own. Ours stays with it as externalId, by which the script finds what is
-// there already. The external ids that a provisioning system has set here are not used for that: two users can have the
-// same.
+// A receiver assigns its own ID to every resource. It keeps ours as externalId, by which the script finds existing
+// resources. External IDs set by a provisioning system aren't used for that, because two users can have the same.
 package scim
 
 import (
@@ -32,10 +31,10 @@ const (
 //go:embed push.sh
 var Script string
 
-// Source is a tenant and its people.
+// Source is a tenant with its users and groups.
 type Source struct {
 	Tenant snapshot.Tenant // it has a Directory
-	// Users streams the users in ascending order of ids; as many as the Directory says.
+	// Users streams the users in ascending order of IDs, as many as the Directory says.
 	Users func(context.Context) iter.Seq2[*snapshot.User, error]
 }
 
@@ -78,7 +77,7 @@ type email struct {
 	Primary bool   `json:"primary"`
 }
 
-// group is a Group resource, of which the same holds as of user.
+// group is a Group resource. The same applies as for user.
 type group struct {
 	Schemas     []string `json:"schemas"`
 	ID          string   `json:"id,omitempty"`
@@ -104,8 +103,8 @@ func metaOf(kind, location string, created, modified time.Time) *meta {
 	}
 }
 
-// newUser returns a user as a request creates them. A user without a user name is called by
-// their id, because two can have the same address.
+// newUser returns a user as a request creates them. A user without a user name gets their ID as one, because two can
+// have the same address.
 func newUser(u *snapshot.User) user {
 	out := user{
 		Schemas:     []string{userSchema},

@@ -1,8 +1,7 @@
-// Package targets lists everything that a project can be exported to, and generates
-// the support matrix.
+// Package targets lists everything that a project can be exported to, and generates the support matrix.
 //
-// It owns the list and the choice by format. It does not own any target: bundle.Data
-// is the one without a gateway, each other target has its own package.
+// It owns the list and the choice by format. It doesn't own any target: bundle.Data is the one without a gateway, and
+// each other target has its own package.
 package targets
 
 import (
@@ -25,7 +24,7 @@ func For(format bundle.Format) (bundle.Target, error) {
 			return t, nil
 		}
 	}
-	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format is one of data and gateway.")
+	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format must be data or gateway.")
 }
 
 const matrixHead = `# What moves, and how

@@ -35,7 +35,7 @@ func TestCheckNamesEveryKindOfHole(t *testing.T) {
 		`x: tenant: fate "document" twice`,
 		`x: key has no fate`,
 		`x: it does not say what to do with new keys`,
-		`x: teleport is no feature`,
+		`x: teleport is not a feature`,
 	}
 	if diff := cmp.Diff(want, broken.Check()); diff != "" {
 		t.Errorf("holes (-want +got):\n%s", diff)

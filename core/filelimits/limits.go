@@ -57,7 +57,7 @@ var (
 		Reason: "It is kept in a temporary file, and a server has two at a time. A million keys and a million users " +
 			"fit.",
 		Says: "the zip is larger than 1 GB",
-		Fix:  "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:  "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipEntries = &Limit{
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
@@ -69,13 +69,13 @@ var (
 		File: zip, Name: "unpacked size", Most: 16 << 30, Amount: "16 GB",
 		Reason: "Entries are unpacked as a stream, several times: checksums first, then documents, then rows.",
 		Says:   "the zip unpacks to more than 16 GB",
-		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipEntryUnpacked = &Limit{
 		File: zip, Name: "unpacked size of an entry", Most: 8 << 30, Amount: "8 GB",
 		Reason: "An entry is only read up to its declared size.",
 		Says:   "the entry unpacks to more than 8 GB",
-		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
@@ -88,25 +88,25 @@ var (
 		File: rows, Name: "rows", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Up to 50 bytes of each row of keys, and of each ledger item, are kept in memory.",
 		Says:   "the file has more than 5,000,000 rows",
-		Fix:    "Export the project without keys or users, and bring those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
 	}
 	ZipRow = &Limit{
 		File: rows, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
 		Reason: "A row is read completely.",
 		Says:   "a row is larger than 1 MB",
-		Fix:    "Remove groups, consents or scopes from what the row describes, then export again.",
+		Fix:    "Remove groups, consents or scopes from the object in this row, then export again.",
 	}
 	ZipDocument = &Limit{
 		File: document, Name: "size", Most: 64 << 20, Amount: "64 MB",
 		Reason: "A document is read completely. OpenAPI documents also have [their own limits](openapi.md#limits).",
 		Says:   "the document is larger than 64 MB",
-		Fix:    "Remove some of what it lists from the project, then export again.",
+		Fix:    "Remove some of the objects in it from the project, then export again.",
 	}
 	ZipDocuments = &Limit{
 		File: document, Name: "size of all together", Most: 256 << 20, Amount: "256 MB",
 		Reason: "Their contents stay in memory until the project is written.",
 		Says:   "the documents up to this one have more than 256 MB together",
-		Fix:    "Take OpenAPI documents from versions, export again, and add them to the new project's versions.",
+		Fix:    "Remove OpenAPI documents from versions, export again, and add them to the new project's versions.",
 	}
 	ZipNesting = &Limit{
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
@@ -119,7 +119,7 @@ var (
 		Reason: "Each takes up to 350 bytes of memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
 			"documents don't count.",
 		Says: "the documents up to this one have more than 500,000 objects and lists",
-		Fix:  "Remove some of what it lists from the project, then export again.",
+		Fix:  "Remove some of the objects in it from the project, then export again.",
 	}
 	ZipConfigObjects = &Limit{
 		File: "`project-config.json` in a zip", Name: "objects and lists", Most: 20_000, Amount: "20,000",
@@ -131,7 +131,7 @@ var (
 		File: document, Name: "values in all together", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Strings, numbers, objects and lists each take at least 16 bytes of memory.",
 		Says:   "the documents up to this one have more than 5,000,000 values",
-		Fix:    "Remove some of what it lists from the project, then export again.",
+		Fix:    "Remove some of the objects in it from the project, then export again.",
 	}
 )
 
@@ -154,13 +154,13 @@ var (
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
 		Reason: "Bodies are read recursively. Those of the API have 8 levels.",
 		Says:   "the body is nested more than 100 levels deep",
-		Fix:    "Leave out what the API does not describe.",
+		Fix:    "Leave out members that the API does not describe.",
 	}
 	BodyMember = &Limit{
 		File: body, Name: "size of a member's name", Most: 256, Amount: "256 bytes",
 		Reason: "Error messages repeat it.",
 		Says:   "a member's name is larger than 256 bytes",
-		Fix:    "Leave out what the API does not describe.",
+		Fix:    "Leave out members that the API does not describe.",
 	}
 	Relations = &Limit{
 		File: relations, Name: "rows of an API request", Most: 10_000, Amount: "10,000",
@@ -172,13 +172,13 @@ var (
 		File: relations, Name: "size of a file for the page", Most: 5 << 20, Amount: "5 MB",
 		Reason: "It is streamed while the page waits.",
 		Says:   "the file is larger than 5 MB",
-		Fix:    "Split it: what was added stays, and adding it again changes nothing.",
+		Fix:    "Split it. Adding the same rows again changes nothing.",
 	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "It is sent in each TLS handshake.",
 		Says:   "it is larger than 64 KB",
-		Fix:    "Send the certificate and those of its issuers, without the root and without texts between them.",
+		Fix:    "Send the certificate and those of its issuers, without the root and without text between them.",
 	}
 	Certificates = &Limit{
 		File: chain, Name: "certificates", Most: 10, Amount: "10",

@@ -44,7 +44,7 @@ func NewBudget(ctx context.Context, size *Limit) *Budget {
 // checkEvery is the number of steps between two checks that the caller is still there, about a millisecond.
 const checkEvery = 10_000
 
-// Spend adds steps, each of about 100 ns, and reports whether the work goes on.
+// Spend adds steps, each of about 100 ns, and reports whether the work may continue.
 func (b *Budget) Spend(steps int) bool {
 	if b.Take(Steps, int64(steps)) && b.used[Steps]-b.checked >= checkEvery {
 		b.checked = b.used[Steps]
@@ -113,8 +113,8 @@ func (b *Budget) Err() error {
 	return b.err
 }
 
-// Refuse refuses a document that is not valid, and lets the work go on, so that all reasons are found at once. The text
-// follows the place.
+// Refuse refuses a document that is not valid, and lets the work continue, so that all reasons are found at once. The
+// text follows the place.
 func (b *Budget) Refuse(format string, args ...any) {
 	text := sentence("the document is not valid: " + withPlace(b.At, fmt.Sprintf(format, args...)))
 	if b.err != nil {

@@ -118,7 +118,7 @@ func TestParse_refusals(t *testing.T) {
 		"parameter twice": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{}},` +
 			`{"name":"p","in":"query","schema":{"type":"integer"}}]}}}}`, `the parameter "p" appears twice`},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
-			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16, or a ring"},
+			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16 or in a circle"},
 		"ten paths alike": {head + `"paths":{` + strings.TrimSuffix(alike(10), ",") + `}}`,
 			"GET /a/{p9}: more than 8 paths differ from /a/{p0} only in the names of parameters"},
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},

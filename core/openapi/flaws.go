@@ -110,7 +110,7 @@ func notInNames(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '.' && c != '-' && c != '_'
 }
 
-// escape returns a reference token as it stands in a pointer (RFC 6901, section 3).
+// escape returns a reference token in the form for a pointer (RFC 6901, section 3).
 func escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
@@ -168,7 +168,7 @@ func (f *flawFinder) members(name string, value any, of member) {
 	}
 }
 
-// reference notes a reference that leads to nothing. One of a parameter or a request body is refused where it is read.
+// reference records a reference that doesn't resolve. One of a parameter or a request body is refused where it is read.
 func (f *flawFinder) reference(ref string) {
 	leads, known := f.resolved[ref]
 	if !known {

@@ -38,7 +38,7 @@ func toJSON(b *Budget, data []byte) ([]byte, map[string]any, error) {
 		return nil, nil, refuse("The document is not valid JSON: it ends too early.")
 	}
 	before := data[:max(0, syntax.Offset-1)]
-	return nil, nil, refuse("The document is not valid JSON: line %d, column %d is not what must be there.",
+	return nil, nil, refuse("The document is not valid JSON: unexpected text at line %d, column %d.",
 		1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
@@ -53,7 +53,7 @@ func ReadJSON(b *Budget, data []byte) (map[string]any, error) {
 	if values := b.scan(data); !b.Spend(len(data)/bytesOfStep + stepsOfValue*values) {
 		return nil, b.Err()
 	}
-	if !json.Valid(data) { // the decoder stops behind the first value
+	if !json.Valid(data) { // the decoder stops after the first value
 		var into any
 		return nil, json.Unmarshal(data, &into)
 	}

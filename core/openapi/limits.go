@@ -2,8 +2,8 @@ package openapi
 
 import "postern/core/filelimits"
 
-// Limit bounds what a document may take of one thing. Anyone may send a document, also without an account, so that no
-// document may end the process or delay what others do.
+// Limit limits one resource that a document may use. Anyone may send a document, even without an account, so no
+// document may end the process or delay others.
 type Limit = filelimits.Limit
 
 // MaxSize is the largest Size, in bytes.
@@ -21,7 +21,7 @@ var (
 	UnclaimedSize = &Limit{
 		Name: "size in an unclaimed workspace", Most: 1 << 20, Amount: "1 MB",
 		Reason: "No one is accountable for an unclaimed workspace.",
-		Says:   "the document has more than 1 MB, which is as much as an unclaimed workspace takes",
+		Says:   "the document has more than 1 MB, the limit of an unclaimed workspace",
 		Fix:    "Claim the workspace, or leave out examples.",
 	}
 	Expansion = &Limit{
@@ -64,21 +64,21 @@ var (
 	References = &Limit{
 		Name: "references in a chain", Most: 16, Amount: "16",
 		Reason: "A reference to a reference is followed each time it is read.",
-		Says:   "references lead to references, in a chain of more than 16, or a ring",
+		Says:   "references lead to references, in a chain of more than 16 or in a circle",
 		Fix:    "Refer to the schema itself.",
 	}
 	PatternParts = &Limit{
 		Name: "parts of a pattern", Most: 10_000, Amount: "10,000",
 		Reason: "A pattern is compiled to an instruction for each of its parts, and repeats are written out: " +
 			"`(ab){100}` has 200 parts. They are counted before anything is compiled.",
-		Says: "the pattern has more than 10,000 parts, its repeats written out",
-		Fix:  "Repeat less, or bound the length with maxLength.",
+		Says: "the pattern has more than 10,000 parts, with its repeats written out",
+		Fix:  "Repeat less, or limit the length with maxLength.",
 	}
 	AllPatternParts = &Limit{
 		Name: "parts of all patterns", Most: 200_000, Amount: "200,000",
 		Reason: "A part takes about 45 bytes of memory, and 1 µs to compile.",
-		Says:   "the patterns of the document have more than 200,000 parts, their repeats written out",
-		Fix:    "Repeat less, or bound lengths with maxLength.",
+		Says:   "the patterns of the document have more than 200,000 parts, with their repeats written out",
+		Fix:    "Repeat less, or limit lengths with maxLength.",
 	}
 	Memory = &Limit{
 		Name: "kept memory", Most: 64 << 20, Amount: "64 MB",
@@ -89,7 +89,7 @@ var (
 	UnclaimedMemory = &Limit{
 		Name: "kept memory in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
 		Reason: "No one is accountable for an unclaimed workspace. All its documents share this memory.",
-		Says:   "the document takes more than 8 MB of memory, which is as much as an unclaimed workspace has",
+		Says:   "the document takes more than 8 MB of memory, the limit of an unclaimed workspace",
 		Fix:    "Claim the workspace, or share schemas by references.",
 	}
 	Steps = &Limit{

@@ -79,7 +79,7 @@ func (r *reader) text(at string, value any) {
 func (r *reader) path(path string, node any) {
 	template, ok := nameless(path)
 	if !ok {
-		r.Refuse("it must begin with a slash, and each { must have its }")
+		r.Refuse("it must begin with a slash, and each { must have a }")
 		return
 	}
 	item := r.Resolve(r.doc, node)
@@ -114,8 +114,8 @@ func (r *reader) path(path string, node any) {
 		case first == nil:
 			r.routes[method+template] = &route{path: path}
 		case first.alike == maxAlike:
-			r.Refuse("more than %d paths differ from %s only in the names of parameters, so that nothing says which "+
-				"of them a call is for", maxAlike, cut(first.path))
+			r.Refuse("more than %d paths differ from %s only in the names of parameters, so a call could match "+
+				"several of them", maxAlike, cut(first.path))
 			return
 		default:
 			first.alike++
@@ -182,13 +182,12 @@ func (r *reader) parameters(of any) {
 		case p.in != "path" && p.in != "query" && p.in != "header" && p.in != "cookie":
 			r.Refuse("the parameter %.100q must be in path, query, header or cookie", p.name)
 		case readings(node) > 1:
-			r.Refuse("the parameter %.100q has more than one of schema and types of content, so that nothing says "+
-				"how it is written", p.name)
+			r.Refuse("the parameter %.100q must have either a schema or one type of content", p.name)
 		case seen[p] == nil:
 		case r.digest(seen[p]) == r.digest(node):
 			r.warn(flawParameterTwice, withPlace(r.At, p.in+" "+p.name))
 		default:
-			r.Refuse("the parameter %.100q appears twice, and says something else", p.name)
+			r.Refuse("the parameter %.100q appears twice, with different descriptions", p.name)
 		}
 		seen[p] = node
 	}

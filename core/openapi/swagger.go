@@ -17,7 +17,7 @@ const convertedTo = "3.0.3"
 var (
 	flawTabs = &flaw{
 		"swagger_collection_format",
-		"A list is written in a way that OpenAPI 3 doesn't have (collectionFormat), and isn't checked",
+		"A list has a collectionFormat that OpenAPI 3 doesn't have, and isn't checked",
 	}
 	flawSchemes = &flaw{
 		"swagger_schemes",
@@ -76,8 +76,8 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 			"repeated. Name fewer in consumes and produces.")
 		return nil, nil, nil, b.Err()
 	}
-	warnings := []fault.Warning{{Code: "swagger_converted", Detail: "The document is one of Swagger 2.0. It was " +
-		"converted to OpenAPI " + convertedTo + ", and is kept and exported as that."}}
+	warnings := []fault.Warning{{Code: "swagger_converted", Detail: "The document is Swagger 2.0. It was converted " +
+		"to OpenAPI " + convertedTo + ", and is kept and exported in that version."}}
 	return bytes.TrimSpace(to.Bytes()), out, append(warnings, c.notes.list()...), nil
 }
 

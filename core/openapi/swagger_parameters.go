@@ -85,7 +85,7 @@ func (c *converter) form(parameters []map[string]any, consumes []string) any {
 			c.Refuse("there is a body next to the fields of a form")
 		}
 		if name == "" || properties[name] != nil {
-			c.Refuse("a field of a form has no name, or one that another one has")
+			c.Refuse("a field of a form has no name, or the name of another field")
 		}
 		if p["type"] == "file" {
 			types = []string{multipart}

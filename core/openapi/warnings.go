@@ -33,11 +33,11 @@ var (
 	}
 	flawPathItems = &flaw{"openapi_path_items", "OpenAPI 3.0 doesn't have components.pathItems: 3.1 has"}
 	flawKeyword   = &flaw{
-		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have, and that has no effect",
+		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have. It has no effect",
 	}
 	flawMember = &flaw{
 		"openapi_unknown_member",
-		"A member of a path is ignored: operations are get, head, post, put, patch, delete and options, in lower case",
+		"A member of a path is ignored: operations are get, head, post, put, patch, delete and options, in lowercase",
 	}
 	flawUnmatched = &flaw{
 		"openapi_unmatched_path",
@@ -46,8 +46,8 @@ var (
 	}
 	flawAlike = &flaw{
 		"openapi_alike",
-		"A path differs from another one only in the names of parameters. Calls may be as either of them says, and " +
-			"only the other one is listed",
+		"A path differs from another one only in the names of parameters. Calls may match either of them, and only " +
+			"the other one is listed",
 	}
 	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter is there twice, with the same description"}
 	flawSecurity       = &flaw{
@@ -131,13 +131,13 @@ func (n *notes) list() (out []fault.Warning) {
 		out = append(out, fault.Warning{Code: of.code, Detail: of.text + ": " + n.found[of].String() + "."})
 	}
 	for _, url := range n.servers {
-		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("The document has a server of its "+
-			"own, %s, for: %s. These calls go to the target of the environment. Add an environment with the target %s "+
-			"for them.", url, n.of[url], url)})
+		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("The document has a separate "+
+			"server, %s, for: %s. These calls go to the target of the environment. Add an environment with the "+
+			"target %s for them.", url, n.of[url], url)})
 	}
 	if n.more > 0 {
-		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("Paths and operations have servers "+
-			"of their own %d more times: their calls go to the target of the environment too.", n.more)})
+		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("Paths and operations have separate "+
+			"servers %d more times. Their calls go to the target of the environment too.", n.more)})
 	}
 	return out
 }
@@ -147,7 +147,7 @@ func (r *reader) warn(of *flaw, place string) { r.notes.add(of, place) }
 // LeadsNowhere says that a reference is not to a part of the document.
 func LeadsNowhere(ref string) string {
 	if strings.HasPrefix(ref, "#") {
-		return fmt.Sprintf("the reference %q leads to nothing", cut(ref))
+		return fmt.Sprintf("the reference %q doesn't resolve", cut(ref))
 	}
 	return "it refers to another file, " + cut(ref) + ", which is not read. Bundle it into one document"
 }

@@ -38,7 +38,7 @@ func fromYAML(b *Budget, data []byte) ([]byte, error) {
 		return nil, notYAML(err)
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, refuse("Something follows the document: send one YAML document, without --- behind it.")
+		return nil, refuse("There is more after the document. Send one YAML document, without --- after it.")
 	}
 	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
 		return nil, refuse("The document is not an object.")
@@ -104,7 +104,7 @@ func (w *yamlWriter) write(node *yaml.Node, depth int64) error {
 	if depth > Nesting.Most {
 		w.budget.At = fmt.Sprintf("Line %d", node.Line)
 	}
-	size := int64(w.out.Len()) // aliases repeat what they stand for
+	size := int64(w.out.Len()) // aliases repeat what they refer to
 	if !w.budget.Spend(stepsOfValue) || !w.budget.Fits(Nesting, depth) || !w.budget.Fits(w.budget.size, size) ||
 		!w.budget.Fits(Expansion, (size+w.size-1)/w.size) {
 		return w.budget.Err()
@@ -139,9 +139,9 @@ func (w *yamlWriter) mapping(node *yaml.Node, depth int64) error {
 		case key.Kind != yaml.ScalarNode:
 			return refuse("Line %d: the name of a member is not a text.", key.Line)
 		case key.ShortTag() == "!!merge":
-			return refuse("Line %d: merge keys (<<) are not supported; write the members out.", key.Line)
+			return refuse("Line %d: merge keys (<<) are not supported; write out the members.", key.Line)
 		case seen[key.Value]:
-			return refuse("Line %d: the member %.100q stands twice.", key.Line, key.Value)
+			return refuse("Line %d: the member %.100q is there twice.", key.Line, key.Value)
 		}
 		seen[key.Value] = true
 		if i > 0 {

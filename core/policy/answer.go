@@ -26,7 +26,7 @@ const (
 	MissNoBody     MissReason = "no_body"       // it has none
 	MissIncomplete MissReason = "incomplete"    // the upstream or the caller broke it off
 	MissNoValue    MissReason = "no_value"      // there is nothing at the place that the rule names
-	MissUnusable   MissReason = "unusable"      // what is there is no text and no whole number, or too long
+	MissUnusable   MissReason = "unusable"      // the value is neither text nor a whole number, or too long
 	MissOverloaded MissReason = "too_many_wait" // for the database
 	MissNoMemory   MissReason = "no_memory"     // the bodies of other calls took all of it
 )

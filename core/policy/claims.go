@@ -51,9 +51,8 @@ func isScope(s string) bool {
 	return true
 }
 
-// ListedGroups removes the groups whose names cannot stand in a comma-separated
-// header, where one could read as several groups or as a different one. It modifies
-// groups. Users in a removed group are admitted without it.
+// ListedGroups removes the groups whose names can't be in a comma-separated header, where one could read as several
+// groups or as a different one. It modifies groups. Users in a removed group are admitted without it.
 func ListedGroups(groups []string) []string {
 	return slices.DeleteFunc(groups, func(group string) bool {
 		return !IsSubject(group) || strings.Contains(group, ",")

@@ -13,12 +13,11 @@ func Contains(networks []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// ClientAddress returns the address of the client behind hop, the peer of the
-// connection: hop itself, unless it is a trusted proxy. Then it is the right-most
-// untrusted address of the X-Forwarded-For lines: each trusted proxy vouches for the
-// entry that it appended, and an untrusted client can invent everything to the left
-// of its own. If all entries are trusted it is the left-most. An entry that is no
-// address ends the chain (as nginx's ngx_http_realip_module with real_ip_recursive on).
+// ClientAddress returns the address of the client behind hop, the peer of the connection: hop itself, unless it is a
+// trusted proxy. Then it is the right-most untrusted address of the X-Forwarded-For lines: each trusted proxy vouches
+// for the entry that it appended, and an untrusted client can invent everything to the left of its own. If all entries
+// are trusted, it is the leftmost one. An entry that isn't an address ends the chain (as nginx's ngx_http_realip_module
+// with real_ip_recursive on).
 func ClientAddress(hop netip.Addr, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
 	client := hop.Unmap().WithZone("")
 	for _, line := range slices.Backward(forwardedFor) {

@@ -2,11 +2,9 @@ package policy
 
 import "strings"
 
-// ControlCookie is the name of the dashboard's session cookie, and with a hyphen
-// behind it the beginning of the names of its others. Over https __Host- precedes
-// them. Cookies are not isolated by port (RFC 6265, 8.5): if dashboard and gateway
-// share a host name, a browser sends the session to the gateway too, and accepts one
-// that an upstream sets.
+// ControlCookie is the name of the dashboard's session cookie, and followed by a hyphen the prefix of its other
+// cookies. Over https __Host- precedes them. Cookies are not isolated by port (RFC 6265, 8.5): if dashboard and gateway
+// share a host name, a browser sends the session to the gateway too, and accepts one that an upstream sets.
 const ControlCookie = "postern"
 
 // IsControlCookie reports whether a cookie of that name is one of the dashboard's.

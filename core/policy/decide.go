@@ -17,7 +17,7 @@ type Denial struct {
 // The denials of the gateway. An exported gateway sends the same bytes for each denial that its
 // plugin implements.
 var (
-	NoRoute             = Denial{404, "no_route", "No project, version and environment answer at this address."}
+	NoRoute             = Denial{404, "no_route", "There is no project, version or environment at this address."}
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
 	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
 	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token " +
@@ -26,8 +26,8 @@ var (
 	InvalidKey   = Denial{401, "invalid_key", "This API key is not valid here."}
 	KeyFrozen    = Denial{403, "key_frozen", "This API key is frozen."}
 	WrongTenant  = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
-	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or " +
-		"to another than the API key does."}
+	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or to a " +
+		"different tenant than the API key."}
 	UserFrozen        = Denial{403, "user_frozen", "This user is frozen."}
 	ClientFrozen      = Denial{403, "client_frozen", "This application is frozen."}
 	InsufficientScope = Denial{403, "insufficient_scope", "This route requires a scope that the caller does not have."}
@@ -37,32 +37,32 @@ var (
 	NoRule            = Denial{403, "no_rule", "No rule of this API allows this route."}
 	IPDenied          = Denial{403, "ip_denied", "Calls from this address are not allowed."}
 	RateLimited       = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
-	QuotaExceeded     = Denial{429, "quota_exceeded", "The quota of calls is used up; try again after the time in " +
+	QuotaExceeded     = Denial{429, "quota_exceeded", "The call quota is used up; try again after the time in " +
 		"Retry-After."}
 	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
-	ProjectFrozen     = Denial{403, "project_frozen", "This proxy was taken down by those who run the gateway."}
+	ProjectFrozen     = Denial{403, "project_frozen", "The operator of this gateway has taken down this proxy."}
 	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
 	Deleted           = Denial{410, "deleted", "This proxy was deleted by its team."}
-	ClaimRequired     = Denial{403, "claim_required", "This proxy is not claimed yet. Until it is, it carries no " +
-		"WebSockets, no targets on ports other than 80 and 443, and no large answers."}
+	ClaimRequired     = Denial{403, "claim_required", "This proxy is not claimed yet. Until then, it does not " +
+		"forward WebSockets, large responses, or calls to ports other than 80 and 443."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
 	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer are not available at " +
 		"the moment."}
-	TokenIssuerAway = Denial{503, "provider_unavailable", "The issuer of this token cannot be reached to check it " +
+	TokenIssuerAway = Denial{503, "provider_unavailable", "The token's issuer cannot be reached to check the token " +
 		"at the moment."}
-	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The issuer of this token gives no usable answer " +
-		"about it."}
-	UnverifiableToken = Denial{401, "unverifiable_token", "The issuer of this token does not say for which " +
-		"application it was issued."}
+	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer gave an unusable answer about it."}
+	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer does not say which application it " +
+		"was issued for."}
 	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream cannot be " +
 		"decrypted at the moment."}
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
-	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too often."}
-	BadRequest      = Denial{400, "bad_request", "The request target is not valid."}
-	BadPath         = Denial{400, "bad_path", "A dot segment leads above the root, or hides behind an encoded slash, " +
+	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too many " +
+		"times."}
+	BadRequest = Denial{400, "bad_request", "The request target is not valid."}
+	BadPath    = Denial{400, "bad_path", "A dot segment leads above the root, or hides behind an encoded slash, " +
 		"backslash, semicolon or overlong UTF-8."}
 	MethodNotAllowed = Denial{405, "method_not_allowed", "This method is not forwarded."}
-	RequestTimeout   = Denial{408, "request_timeout", "The request body comes too slowly."}
+	RequestTimeout   = Denial{408, "request_timeout", "The request body arrives too slowly."}
 	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 	BodyNoObject     = Denial{400, "bad_body", "A JSON body must be an object or an array."}
@@ -196,7 +196,7 @@ type Decision struct {
 	By     string      // what of the rules decided; see RuleOutcome
 	Shadow RuleOutcome // what the rules in shadow would have refused; the zero RuleOutcome: nothing
 
-	// Tracking is what becomes of relations of RelationUser after an answer with 2xx; nil: nothing.
+	// Tracking is the change of RelationUser's relations after a 2xx response; nil: none.
 	Tracking     *Tracking
 	RelationUser string // set with Tracking; never ""
 }
@@ -359,7 +359,7 @@ func decideBoth(c *Call) Decision {
 
 func deny(d Denial) Decision { return denyCaller(d, Caller{}) }
 
-// denyCaller denies a call whose caller the log names.
+// denyCaller denies a call with a caller for the log.
 func denyCaller(d Denial, refused Caller) Decision {
 	return Decision{Denial: d, StripKey: true, Refused: refused}
 }

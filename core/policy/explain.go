@@ -42,7 +42,7 @@ const (
 const (
 	OutcomePass   = "pass"
 	OutcomeDeny   = "deny"
-	OutcomeSkip   = "skip"         // the step does not apply, or needs what a question does not have
+	OutcomeSkip   = "skip"         // the step doesn't apply, or needs something that a question doesn't have
 	OutcomeRefuse = "would_refuse" // by rules in shadow, or a validation that only reports
 )
 
@@ -83,8 +83,8 @@ func (e *Explanation) detail(text string) {
 // Pass adds a step that the call passes.
 func (e *Explanation) Pass(step, detail string) { e.add(step, OutcomePass, detail) }
 
-// Explain decides a call as Decide does, and adds its steps. The caller's address is not part of a
-// question: address ranges are named and not judged.
+// Explain decides a call as Decide does, and adds its steps. The caller's address isn't part of a question: address
+// ranges are named, but not checked.
 func (e *Explanation) Explain(c *Call) {
 	d := authenticate(c)
 	if !d.Allow {
@@ -93,7 +93,8 @@ func (e *Explanation) Explain(c *Call) {
 	}
 	e.Pass(ExplainAuthenticate, whoIs(&d.Identity, c))
 	if ip := &c.Access.IP; len(ip.Allow)+len(ip.Deny) > 0 || (c.Key != nil && len(c.Key.AllowedIPs) > 0) {
-		e.add(ExplainAddress, OutcomeSkip, "Calls are taken from some addresses only; a question has no address.")
+		e.add(ExplainAddress, OutcomeSkip, "Calls are accepted only from some addresses. Addresses aren't checked "+
+			"here.")
 	}
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
@@ -106,7 +107,7 @@ func (e *Explanation) Explain(c *Call) {
 	case c.Rules == nil:
 		e.add(ExplainAuthorize, OutcomeSkip, "The version has no rules.")
 	case enforced.By == "":
-		e.Pass(ExplainAuthorize, "No enforced rule is for this route, and such routes are open.")
+		e.Pass(ExplainAuthorize, "No enforced rule matches this route, and such routes are open.")
 	default:
 		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows it. "+
 			c.ownerDetail(c.Rules.enforced, &d.Identity)))
@@ -122,10 +123,10 @@ func (e *Explanation) Explain(c *Call) {
 	if c.Token != nil && c.Rules.asksForAdmin(c) {
 		e.Exported = NotInGroup // memberships of the exported realm have no roles
 	}
-	e.add(ExplainLimits, OutcomeSkip, "A question is not counted.")
+	e.add(ExplainLimits, OutcomeSkip, "Limits aren't checked here, and this call isn't counted.")
 }
 
-// whoIs says whose call it is, and with which scopes.
+// whoIs names the caller and its scopes.
 func whoIs(id *Identity, c *Call) string {
 	who := "An anonymous caller"
 	switch {
@@ -149,8 +150,8 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 		return c.ownerDetail(set, id)
 	}
 	if refused.By == ByReadWriteScopes {
-		return "Keys need the scope " + scopeOf(c.Method) + " for " + c.Method + " where no enforced rule names " +
-			"scopes (read_write_scopes)."
+		return "Keys need the scope " + scopeOf(c.Method) + " for " + c.Method + " if no enforced rule names scopes " +
+			"(read_write_scopes)."
 	}
 	rule := set.ruleFor(c, refused.By)
 	if rule == nil {
@@ -159,9 +160,9 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 	if refused.Denial == NotInGroup {
 		role := ""
 		if rule.Role == snapshot.RoleAdmin {
-			role = ", as an admin of it"
+			role = ", with the role admin"
 		}
-		return "It asks for one of the groups " + strings.Join(rule.Groups, ", ") + role + "."
+		return "It requires one of the groups " + strings.Join(rule.Groups, ", ") + role + "."
 	}
 	var missing []string
 	for _, scope := range rule.Scopes {
@@ -169,11 +170,10 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 			missing = append(missing, scope)
 		}
 	}
-	return "It asks for the scope " + strings.Join(missing, " ") + "."
+	return "It requires the scope " + strings.Join(missing, " ") + "."
 }
 
-// ruleFor returns the rule of that id, which is the one for some reading of a call's path; nil if there
-// is none.
+// ruleFor returns the rule with that ID, if it matches some reading of a call's path; otherwise nil.
 func (s *ruleSet) ruleFor(c *Call, id string) *rule {
 	if found := s.tree.find(c.Path, c.Method, true); found != nil && found.ID == id {
 		return found
@@ -186,7 +186,7 @@ func (s *ruleSet) ruleFor(c *Call, id string) *rule {
 	return nil
 }
 
-// ownerDetail says which object the rule of a call's route asks for; "" if it asks for none.
+// ownerDetail says which object's owner the rule of a call's route requires; "" if it doesn't require one.
 func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	if set == nil {
 		return ""
@@ -199,9 +199,9 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	user := c.RelationUser(id)
 	switch {
 	case !ok:
-		return "The path names no object."
+		return "The path does not name an object."
 	case user == "":
-		return "It asks for the owner of " + string(object) + ", and a call without a credential owns nothing."
+		return "It requires the owner of " + string(object) + ", and a call without a credential owns nothing."
 	case c.owns(id, found.owner, c.Path, true):
 		return user + " owns " + string(object) + ". The exported gateway asks OpenFGA for that, and refuses the " +
 			"call without it."
@@ -209,20 +209,20 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	return user + " does not own " + string(object) + "."
 }
 
-// detail says what becomes of the object of a call after a 2xx answer.
+// detail says what happens to the owners of a call's object after a 2xx response.
 func (t *Tracking) detail(c *Call, id *Identity) string {
 	user := c.RelationUser(id)
 	switch {
 	case user == "" || id.TenantID == "":
-		return "The rule " + t.Rule + " remembers and forgets nothing for calls without a credential."
+		return "The rule " + t.Rule + " doesn't change owners for calls without a credential."
 	case t.Forgets():
 		object, _ := t.Forgotten(c.Path)
-		return "After a 2xx answer the rule " + t.Rule + " forgets who owns " + object + "."
+		return "After a 2xx response, the rule " + t.Rule + " removes all owners of " + object + "."
 	}
-	return "After a 2xx answer the rule " + t.Rule + " remembers " + user + " as the owner of the object it names."
+	return "After a 2xx response, the rule " + t.Rule + " records " + user + " as the owner of the object it names."
 }
 
-// asksForAdmin reports whether the enforced rule of a call's route asks for the role admin.
+// asksForAdmin reports whether the enforced rule of a call's route requires the role admin.
 func (r *Rules) asksForAdmin(c *Call) bool {
 	if r == nil || r.enforced == nil {
 		return false

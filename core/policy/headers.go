@@ -44,8 +44,8 @@ func FirstGroups(groups []string) []string {
 // except those about a token.
 const WWWAuthenticateValue = `Key realm="postern"`
 
-// IdentityHeaders lists the headers that tell upstreams who calls, and by which project, spelled
-// as in the documentation. Only a gateway may set them.
+// IdentityHeaders lists the headers that name the caller and the project to upstreams, spelled as in the documentation.
+// Only a gateway may set them.
 func IdentityHeaders() []string {
 	return []string{
 		"X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups",

@@ -63,10 +63,9 @@ func (r *Realm) place(t *Token) (placement, Denial) {
 	return placement{tenantID: tenantID}, Denial{}
 }
 
-// placeHosted judges a token of ours by the present state of the project. The
-// signature only proves the state when the token was issued: since then the app
-// client's tenant may have been detached, the user frozen or deleted, their session
-// ended, and the provider removed.
+// placeHosted checks one of our tokens against the current state of the project. The signature only proves the state
+// when the token was issued: since then the app client's tenant may have been detached, the user frozen or deleted,
+// their session ended, and the provider removed.
 func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 	client := r.clients[t.Issuer]
 	if client == nil || !r.Serves(client.TenantID) {

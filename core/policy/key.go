@@ -13,7 +13,7 @@ import (
 // The shape of an API key: <prefix>_<env>_<secret><check>.
 const (
 	DefaultKeyPrefix = "pst"
-	AllEnvironments  = "all" // stands for the environment in a key that opens every one
+	AllEnvironments  = "all" // replaces the environment in a key that is valid for all of them
 	secretLen        = 32    // base62 characters, 190 bits
 	checkLen         = 6     // base62 characters of a CRC-32
 	base62           = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -20,7 +20,7 @@ const answerPrefix = "response."
 // object is a pattern such as order:{id}, compiled: its parts in their order. nil: no object.
 type object []objectPart
 
-// objectPart is one of the three that its fields stand for.
+// objectPart is one of the three kinds of parts that its fields are for.
 type objectPart struct {
 	text   string
 	answer []string // names on the way to a value of the answer
@@ -35,16 +35,16 @@ type parameter struct {
 
 // Errors of CheckObject.
 var (
-	ErrObjectType = errors.New("it does not begin with a type of lower-case letters, digits, hyphens and " +
-		"underscores, and a colon, such as order:{id}")
-	ErrObjectLength    = errors.New("it is longer than 512 bytes, or nothing follows its type")
-	ErrObjectCharacter = errors.New("besides names in braces it has other characters than letters, digits and -._~/:@")
-	ErrObjectBraces    = errors.New("a brace is not closed, or there is no name between two")
-	ErrObjectParameter = errors.New("a name in braces is not a parameter of the path; {path...} is none")
-	ErrObjectAnswer    = errors.New("what follows response. is not names or places in lists, separated by dots")
-	ErrObjectEmpty     = errors.New("it has nothing before, between or after slashes")
-	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so that two objects could be " +
-		"written alike")
+	ErrObjectType = errors.New("it does not begin with a type of lowercase letters, digits, hyphens and underscores, " +
+		"and a colon, such as order:{id}")
+	ErrObjectLength    = errors.New("it is longer than 512 bytes, or has nothing after its type")
+	ErrObjectCharacter = errors.New("outside of braces it has characters other than letters, digits and -._~/:@")
+	ErrObjectBraces    = errors.New("a brace is not closed, or has no name")
+	ErrObjectParameter = errors.New("a name in braces is not a parameter of the path; {path...} cannot be one")
+	ErrObjectAnswer    = errors.New("response. must be followed by names or positions in lists, separated by dots")
+	ErrObjectEmpty     = errors.New("it has an empty part before, between or after slashes")
+	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so two objects could look the " +
+		"same")
 )
 
 // CheckObject returns an error for what cannot be the object of a rule with that path, which was

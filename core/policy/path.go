@@ -11,21 +11,18 @@ var (
 	ErrAboveRoot = errors.New("the path leads above its root")
 )
 
-// NormalizePath returns the normal form of a request's path, which is given as
-// received and without the query. The normal form is what is matched, authorized and
-// forwarded: escapes of unreserved characters are decoded, other escapes kept with
-// upper-case digits, dot segments resolved, repeated slashes merged, and characters
-// that a path may not contain escaped. NormalizePath is idempotent, except for a path that
-// HidesDotSegment, which a second call may refuse with ErrAboveRoot: an escaped slash
-// counts as two segments on the way up, as in nginx, and ".." removes both as one, as in
-// Kong.
+// NormalizePath returns the normal form of a request's path, which is given as received and without the query. The
+// normal form is what is matched, authorized and forwarded: escapes of unreserved characters are decoded, other escapes
+// kept with upper-case digits, dot segments resolved, repeated slashes merged, and characters that a path may not
+// contain escaped. NormalizePath is idempotent, except for a path that HidesDotSegment, which a second call may refuse
+// with ErrAboveRoot: an escaped slash counts as two segments on the way up, as in nginx, and ".." removes both as one,
+// as in Kong.
 //
-// This is RFC 3986 section 6.2.2 as Kong 3.9 does it: normalize(uri, true) for
-// matching, then escape for forwarding (kong/tools/uri.lua). Before Kong, nginx parses
-// the path (ngx_http_parse_complex_uri) and answers 400 where this returns an error: a
-// broken escape, a NUL or control character (ErrPath), and dot segments that climb
-// above the root once every escape is decoded, %2F included (ErrAboveRoot). A fragment
-// is ErrPath too: a request target has none (RFC 9112 section 3.2).
+// This is RFC 3986 section 6.2.2 as Kong 3.9 does it: normalize(uri, true) for matching, then escape for forwarding
+// (kong/tools/uri.lua). Before Kong, nginx parses the path (ngx_http_parse_complex_uri) and answers 400 where this
+// returns an error: a broken escape, a NUL or control character (ErrPath), and dot segments that climb above the root
+// once every escape is decoded, %2F included (ErrAboveRoot). A fragment is ErrPath too: a request target can't have one
+// (RFC 9112 section 3.2).
 func NormalizePath(raw string) (string, error) {
 	if raw == "" || raw[0] != '/' {
 		return "", ErrPath

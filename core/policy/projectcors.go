@@ -2,8 +2,7 @@ package policy
 
 import "postern/core/snapshot"
 
-// ProjectCORS has the CORS of a project and of those of its tenants that have one of their own.
-// It is immutable.
+// ProjectCORS has the CORS of a project and of those of its tenants that have their own. It is immutable.
 type ProjectCORS struct {
 	own     *CORS            // nil: left to the upstream
 	tenants map[string]*CORS // by id; nil: no tenant has one

@@ -13,8 +13,8 @@ import (
 // once.
 type reading uint8
 
-// The readings end a segment at a slash, an encoded slash or a backslash, and take what follows a
-// semicolon for parameters of the segment, which are no part of it (RFC 3986, 3.3).
+// The readings end a segment at a slash, an encoded slash or a backslash, and take what follows a semicolon for
+// parameters of the segment, which aren't part of it (RFC 3986, 3.3).
 const (
 	decodedOnce   reading = iota // before parameters are cut off
 	decodedWholly                // until no escape is left

@@ -33,7 +33,7 @@ func hashRelation(text []byte) (key RelationKey) {
 	return key
 }
 
-// appendField appends a text behind its length, so that two relations are never written alike.
+// appendField appends a text after its length, so that two relations never have the same form.
 func appendField(dst []byte, text string) []byte {
 	return append(appendLength(dst, len(text)), text...)
 }
@@ -51,8 +51,8 @@ func (c *Call) RelationUser(id *Identity) string {
 	return user + " (" + issuer + ")"
 }
 
-// relationUser returns the two parts of RelationUser. The issuer is "" for all but users of issuers
-// that are no app clients.
+// relationUser returns the two parts of RelationUser. The issuer is "" for all but users of issuers that aren't app
+// clients.
 func (c *Call) relationUser(id *Identity) (user, issuer string) {
 	switch {
 	case id.User != "":

@@ -18,7 +18,7 @@ const (
 	maxRouteBytes = 256 // of a template, which is stored with every row of usage
 )
 
-// Routes finds the template of a call's path. A nil Routes has none.
+// Routes finds the template of a call's path. A nil Routes has no templates.
 type Routes struct {
 	root  pathNode[string]
 	count int

@@ -15,7 +15,7 @@ const (
 	maxRuleSegments = 32
 )
 
-// AnyMethod stands for all methods in a rule.
+// AnyMethod means all methods in a rule.
 const AnyMethod = "*"
 
 // ruleTree finds the rule for a call.
@@ -86,9 +86,9 @@ var (
 	ErrRulePathSegment  = errors.New("it has an empty segment or a dot segment")
 	ErrRulePathTemplate = errors.New("a name in braces may have letters, digits, dots, underscores and hyphens, and " +
 		"appears once in a path; a segment has at most one")
-	// ErrRulePathWildcard is for spellings of a wildcard that other routers know. Taken as text or as a
-	// name, such a rule would leave open the very paths that it is written for.
-	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't know, such as *, :id, %7Bid%7D or ...; " +
+	// ErrRulePathWildcard is for spellings of a wildcard in other routers. Read as text or as a name, such a rule would
+	// leave open the paths that it is written for.
+	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't support, such as *, :id, %7Bid%7D or ...; " +
 		"write {id} for one segment, or /** at the end for everything below")
 	// ErrRulePathSign is for parameters of other routers that are text in real paths too, such as OData's $metadata.
 	ErrRulePathSign = errors.New("a segment begins with $ or =, as parameters do elsewhere; write {id} for one " +

@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// What decided about a call that no rule did: the values of RuleOutcome.By besides ids of rules.
+// What decided a call if no rule did: the values of RuleOutcome.By other than IDs of rules.
 const (
 	ByDefault         = "default"           // the route has no rule
 	ByReadWriteScopes = "read_write_scopes" // see snapshot.Rules

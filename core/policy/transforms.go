@@ -84,8 +84,8 @@ func ResponseChanges(t *snapshot.Transforms) snapshot.Changes {
 	return changes
 }
 
-// ChangesBeside returns the changes of requests to an environment that sends these headers of its own.
-// Changes that name one of them are left out: the upstream takes the header for the gateway's.
+// ChangesBeside returns the changes of requests to an environment that sends these headers itself. Changes that name
+// one of them are left out: the upstream trusts the header as the gateway's.
 func ChangesBeside(changes snapshot.Changes, own []snapshot.UpstreamHeader) snapshot.Changes {
 	if len(own) == 0 {
 		return changes

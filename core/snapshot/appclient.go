@@ -2,9 +2,8 @@ package snapshot
 
 import "time"
 
-// AppClient is an app client of a tenant that the project serves, and an issuer of our
-// own. A version with the method JWT accepts its access tokens besides those of the
-// issuers that the version names.
+// AppClient is an app client of a tenant that the project serves, and an issuer of our own. A version with the method
+// JWT accepts its access tokens in addition to those of the issuers that the version names.
 type AppClient struct {
 	ID        string // cli_…; the audience of its tokens
 	Name      string
@@ -12,7 +11,7 @@ type AppClient struct {
 	TenantID  string
 	Keys      []SigningKey // oldest first
 	Providers []Provider   // in the order of creation
-	Machine   bool         // it gets tokens of its own (RFC 6749, 4.4)
+	Machine   bool         // it gets tokens for itself (RFC 6749, 4.4)
 	Frozen    bool         // none of its tokens is accepted
 
 	Settings *ClientSettings `json:",omitempty"` // only in exports
@@ -81,7 +80,7 @@ const issuersPath = "/oauth/"
 // no trailing slash.
 func IssuerOf(publicURL, clientID string) string { return publicURL + issuersPath + clientID }
 
-// IsOwnIssuer reports whether the issuer could be that of an app client of ours.
+// IsOwnIssuer reports whether the issuer could be that of one of our app clients.
 func IsOwnIssuer(publicURL, issuer string) bool {
 	own := publicURL + issuersPath
 	return len(issuer) > len(own) && issuer[:len(own)] == own

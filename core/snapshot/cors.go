@@ -41,7 +41,7 @@ func (p *Project) CORSUnion() *CORS {
 	}
 }
 
-// HasCORSOverrides reports whether a tenant that is served has a CORS of its own.
+// HasCORSOverrides reports whether a served tenant has its own CORS.
 func (p *Project) HasCORSOverrides() bool {
 	return slices.ContainsFunc(p.Tenants, func(t Tenant) bool { return t.CORSOverride() })
 }

@@ -30,7 +30,7 @@ const (
 	FeatureEntryRule      Feature = "entry_rule" // who may join a tenant
 	FeatureConsents       Feature = "consents"   // of a tenant's users
 	FeatureWebhook        Feature = "webhook"
-	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that nobody has claimed
+	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that no one has claimed
 	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can ask for
 	FeatureCORS           Feature = "cors"           // which pages of other origins may call the project
 	FeatureTenantCORS     Feature = "tenant_cors"    // the same for calls with a tenant's credentials
@@ -50,8 +50,8 @@ const (
 	FeatureRequestLimits  Feature = "request_limits"      // the gateway's own bounds on time and size
 )
 
-// The features that a project has besides its configuration. Every ledger has an item
-// for each, whether the project uses it or not.
+// The features that a project has in addition to its configuration. Every ledger has an item for each, whether the
+// project uses it or not.
 const (
 	FeatureLoginSessions   Feature = "login_sessions"
 	FeatureManagedGitHub   Feature = "managed_github_login"

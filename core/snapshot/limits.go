@@ -32,7 +32,7 @@ func ParseWindow(name string) (Window, bool) {
 	return 0, false
 }
 
-// Limits are the numbers of calls that each window admits; 0 is no limit.
+// Limits are the numbers of calls that each window admits; 0 means no limit.
 type Limits [Windows]int64
 
 // None reports whether nothing is limited.
@@ -51,7 +51,7 @@ func (l Limits) Stated() contract.Limits {
 
 // ProjectLimits are the limits of a project, by what is counted.
 type ProjectLimits struct {
-	Key     Limits // each key, unless it or its type has limits of its own
+	Key     Limits // each key, unless it or its type has its own limits
 	Owner   Limits // each owner, over all of its keys; the fallback owner too
 	IP      Limits // each client address
 	Project Limits // all calls together

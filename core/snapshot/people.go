@@ -6,11 +6,11 @@ import (
 
 // What follows is read for an export only. A gateway serves calls without it.
 
-// ClientSettings are an app client's settings besides what verifies its tokens.
+// ClientSettings are an app client's settings, without the keys that verify its tokens.
 type ClientSettings struct {
 	RedirectURIs         []string
 	LogoutURIs           []string // that a browser may be sent to after a sign-out
-	BackchannelLogoutURI string   // where the client is told that a session has ended; "": nowhere
+	BackchannelLogoutURI string   // where the client is notified that a session has ended, or ""
 	APIScopes            []string // that it may ask for
 	GrantTypes           []string
 	SecretHash           []byte        // SHA-256; nil: a public client
@@ -33,7 +33,7 @@ func (s *ClientSettings) Branded() bool {
 // SkipsPKCE reports whether the client may send requests without PKCE.
 func (s *ClientSettings) SkipsPKCE() bool { return s.SecretHash != nil && s.PKCE == "when_sent" }
 
-// ProviderSettings are a provider's settings besides what says which tokens a gateway gets.
+// ProviderSettings are a provider's settings, without the choice of tokens that a gateway gets.
 type ProviderSettings struct {
 	Managed       bool // the installation's own app; it has no secret of the team
 	HasSecret     bool
@@ -52,9 +52,9 @@ type ProviderSettings struct {
 type ProviderEndpoints struct {
 	Authorization string `json:"authorization"`
 	Token         string `json:"token"`
-	UserInfo      string `json:"userinfo"` // "": it has none
+	UserInfo      string `json:"userinfo"` // "": it doesn't have one
 	JWKS          string `json:"jwks"`
-	EndSession    string `json:"end_session"` // "": it has none
+	EndSession    string `json:"end_session"` // "": it doesn't have one
 }
 
 // GroupMapping is a rule by which a provider's claims put users into a group.
@@ -109,7 +109,7 @@ type User struct {
 	Email         string // lower case; "": the provider tells none
 	EmailVerified bool
 	Name          string
-	Profile       string // JSON object of the claims that a provider stated beside these; "": none
+	Profile       string // JSON object of the other claims that a provider sent; "": none
 	UserName      string // what a provisioning system calls them, lower case; "": none does
 	ExternalID    string // the provisioning system's own id; "": none
 	State         string // active, frozen or invited
@@ -144,7 +144,7 @@ type Consent struct {
 	UpdatedAt time.Time
 }
 
-// Webhook is an address of the team that is told of events, without what signs them.
+// Webhook is a team's URL that is notified of events, without its signing secret.
 type Webhook struct {
 	ID      string
 	Host    string // of its URL, which may have a secret in its path

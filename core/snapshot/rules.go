@@ -8,7 +8,7 @@ type Rules = contract.Rules
 // Rule is what one route requires.
 type Rule = contract.Rule
 
-// RuleMode says what becomes of a call that a rule refuses.
+// RuleMode says what happens to a call that a rule refuses.
 type RuleMode = contract.RuleMode
 
 // The modes of rules.

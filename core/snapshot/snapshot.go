@@ -38,7 +38,7 @@ type Keyless string
 // The values of requests_auth.keyless.
 const (
 	Reject        Keyless = "reject"
-	OwnerFallback Keyless = "owner_fallback" // let through in the name of the project's fallback owner
+	OwnerFallback Keyless = "owner_fallback" // let through as a call of the project's fallback owner
 )
 
 // Access is the authentication policy of one version.
@@ -86,8 +86,8 @@ type Project struct {
 	CORS          *CORS `json:",omitempty"` // nil: left to upstreams
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
-	TakenDown     bool      // by an operator of this installation: calls are answered 403; not exported
-	Deleted       bool      // in the bin: calls are answered 410, its keys open nothing; an export has it as before
+	TakenDown     bool      // by an operator of this installation: calls get 403; not exported
+	Deleted       bool      // in the bin: calls get 410 and its keys aren't accepted; an export has it as before
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC
 	KeyTypes      []KeyType // sorted by name
@@ -177,7 +177,7 @@ type KeyType struct {
 	Name      string
 	Scopes    []string
 	ExpiresIn time.Duration // default lifetime of a new key, whole seconds; 0: none
-	Limits    Limits        // of each key of the type that has none of its own
+	Limits    Limits        // of each key of the type without its own
 	BuiltIn   bool          // full and read-only, which every project has
 }
 
@@ -197,8 +197,7 @@ type Tenant struct {
 	Directory   *Directory `json:",omitempty"` // only in exports
 }
 
-// KeyState is the stored state of a key. Expiry is not a state of its own: it
-// follows from ExpiresAt and the clock.
+// KeyState is the stored state of a key. Expiry is not a separate state: it follows from ExpiresAt and the clock.
 type KeyState string
 
 // The stored states.

@@ -85,8 +85,8 @@ func some(list []string) []string {
 type Changes struct {
 	Remove  []string // name
 	Rename  []string // name:new name
-	Replace []string // name:value, where there is one of the name
-	Add     []string // name:value, where there is none
+	Replace []string // name:value, if there is one with the name
+	Add     []string // name:value, if there is none
 	Append  []string // name:value, as another one
 }
 
@@ -102,8 +102,8 @@ type BodyChanges struct {
 	Types ChangeTypes
 }
 
-// ChangeTypes are the JSON types of the values of an operation, each in the place of its entry. An operation
-// whose values are all strings has none.
+// ChangeTypes are the JSON types of the values of an operation, each in the place of its entry. An operation whose
+// values are all strings doesn't have any.
 type ChangeTypes struct{ Replace, Add, Append []string }
 
 // The types of values.

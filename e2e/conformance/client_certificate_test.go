@@ -224,7 +224,7 @@ func TestConformanceClientCertificateWithUnusableKey(t *testing.T) {
 	}
 	says := runStart(t, folder, kong, keys["active"].Plaintext, filledIn...)
 	for name := range unusable {
-		want := "WRONG the upstream of /1.0.0/" + name + "/ does not answer: the gateway says 503"
+		want := "WRONG the upstream of /1.0.0/" + name + "/ does not answer: the gateway answers 503"
 		if !strings.Contains(says, want) {
 			t.Errorf("start.sh does not say %q:\n%s", want, says)
 		}

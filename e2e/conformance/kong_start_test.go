@@ -29,7 +29,7 @@ func TestConformanceStartAsksUpstreams(t *testing.T) {
 	for _, want := range []string{
 		"ok    the upstream of /1.0.0/prod/ answers: 200",
 		"ok    the upstream of /open/prod/ answers: 200",
-		"WRONG the upstream of /zdead/prod/ does not answer: the gateway says 502",
+		"WRONG the upstream of /zdead/prod/ does not answer: the gateway answers 502",
 		"ok    /1.0.0/prod/ without a key: 401",
 		"with your key: let through, and the upstream answers 200",
 	} {

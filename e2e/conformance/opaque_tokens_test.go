@@ -235,7 +235,7 @@ func checkNoSecrets(t *testing.T, log string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "cannot judge tokens: ") {
+	if !strings.Contains(string(text), "cannot check tokens: ") {
 		t.Error("Kong's log does not say why tokens could not be judged")
 	}
 	for _, canary := range []string{opaqueSecret, "gho_16C7e42F", "subject-255", "Bearer", "canary"} {

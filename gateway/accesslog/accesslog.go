@@ -32,7 +32,7 @@ const (
 type Options struct {
 	Path  string // of the file, which is appended to; "" for Out
 	Out   io.Writer
-	Every int // logs one call of so many, and each with a status of 500 or above
+	Every int // logs one in this many calls, and each with a status of 500 or above
 	Log   *slog.Logger
 }
 
@@ -154,7 +154,7 @@ func (l *Log) write(lines []byte) {
 	n, err := out.Write(lines)
 	if err == nil {
 		if l.failing {
-			l.options.Log.Info("the access log is written again", "lost", l.dropped.Load())
+			l.options.Log.Info("the access log can be written again", "lost", l.dropped.Load())
 		}
 		l.failing = false
 		return
@@ -168,7 +168,7 @@ func (l *Log) write(lines []byte) {
 		_, _ = out.Write([]byte{'\n'}) // fails like the write before it, most likely
 	}
 	if !l.failing {
-		l.options.Log.Error("the access log cannot be written; calls go on without it", "error", err)
+		l.options.Log.Error("the access log cannot be written; calls continue without it", "error", err)
 	}
 	l.failing = true
 }
@@ -189,7 +189,7 @@ func (l *Log) reopen() {
 	next, err := open(l.options.Path)
 	if err != nil {
 		if !l.failing {
-			l.options.Log.Error("the access log cannot be opened again", "error", err)
+			l.options.Log.Error("the access log cannot be reopened", "error", err)
 		}
 		l.failing = true
 		return
@@ -197,7 +197,7 @@ func (l *Log) reopen() {
 	l.flush() // to the file that these lines belong to
 	err = errors.Join(l.file.Sync(), l.file.Close())
 	if err != nil {
-		l.options.Log.Warn("the end of the earlier access log may be lost", "error", err)
+		l.options.Log.Warn("the end of the previous access log may be lost", "error", err)
 	}
 	l.file = next
 }

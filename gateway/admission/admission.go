@@ -16,9 +16,8 @@ import (
 	"postern/core/policy"
 )
 
-// Listener limits the connections that it accepts. Connections over a limit are accepted and
-// closed at once: left in the kernel's queue, they would delay all others behind them. Every
-// field except MakeRoom must be set.
+// Listener limits the connections that it accepts. Connections over a limit are accepted and closed at once: left in
+// the kernel's queue, they would delay all others after them. Every field except MakeRoom must be set.
 type Listener struct {
 	net.Listener
 
@@ -82,9 +81,9 @@ func (l *Listener) enter(network netip.Prefix) (why string) {
 	}
 	switch {
 	case l.open >= l.Max:
-		return "the most connections are open"
+		return "the limit of connections is reached"
 	case l.from[network] >= l.PerAddress && network.IsValid() && !l.Exempt(network.Addr()):
-		return "the most connections from one address are open"
+		return "the limit of connections from one address is reached"
 	}
 	l.open++
 	l.from[network]++
@@ -114,7 +113,7 @@ func (l *Listener) turnAway(conn net.Conn, why string) {
 	}
 	_ = conn.Close()
 	if missed, due := l.notices.due(why, time.Now()); due {
-		l.Log.Warn("connections turned away", "listener", l.Name, "reason", why, "suppressed", missed)
+		l.Log.Warn("connections refused", "listener", l.Name, "reason", why, "suppressed", missed)
 	}
 }
 

@@ -41,7 +41,7 @@ func New(client *http.Client, log *slog.Logger) *Verifier {
 	return v
 }
 
-// Close ends the fetches under way and waits for them.
+// Close ends the current fetches and waits for them.
 func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.close()
@@ -109,7 +109,7 @@ func (v *Verifier) read(parts *compact, withOwn bool) (*reading, bool) {
 	return readPayload(parts.payload, head, withOwn && head.typ == accessToken)
 }
 
-// signed reports whether the key has signed the token, by an earlier verdict where there is one.
+// signed reports whether the key has signed the token, by an earlier verdict if there is one.
 func (v *Verifier) signed(parts *compact, says *reading, by *publicKey, now time.Time) bool {
 	if parts.known != nil && parts.known.key == by {
 		return true

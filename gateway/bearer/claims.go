@@ -26,7 +26,7 @@ type claims struct {
 	Scope     oneOrMore `json:"scope"`
 	Scopes    oneOrMore `json:"scp"` // the name that some issuers use for scope
 
-	own *ownClaims // nil if the token cannot be one of ours
+	own *ownClaims // nil if the token can't be one of ours
 }
 
 // oneOrMore is one string or a list of them.

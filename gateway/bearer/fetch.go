@@ -65,7 +65,7 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 		return "", err
 	}
 	if document.Issuer != issuer {
-		return "", documentErrorf("The document is of the issuer %s.", diagnosis.Quote(document.Issuer))
+		return "", documentErrorf("The document is from the issuer %s.", diagnosis.Quote(document.Issuer))
 	}
 	secure := strings.HasPrefix(document.JWKS, "https://")
 	if !secure && (strings.HasPrefix(issuer, "https://") || !strings.HasPrefix(document.JWKS, "http://")) {
@@ -109,7 +109,7 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 	defer func() { _ = answer.Body.Close() }()
 	switch status := answer.StatusCode; {
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return documentErrorf("The answer is %d, a redirect, which is not followed. Use the address that it leads to.",
+		return documentErrorf("The answer is %d, a redirect, which isn't followed. Use the address that it leads to.",
 			status)
 	case status != http.StatusOK:
 		return documentErrorf("The answer is %d.", status)
@@ -123,7 +123,7 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 	}
 	if err := exactjson.Unmarshal(text, into); err != nil {
 		// The decoder's error may quote the answer.
-		return documentErrorf("The answer is not the JSON document that is expected here.")
+		return documentErrorf("The answer isn't the expected JSON document.")
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (v *Verifier) inspectKeys(
 ) []*publicKey {
 	at := issuer.JWKSURL
 	if at != "" {
-		report.Skip(stepDiscovery, "The keys have an address of their own, so no discovery document is fetched.")
+		report.Skip(stepDiscovery, "The keys have their own URL, so no discovery document is fetched.")
 	} else {
 		var err error
 		if at, err = v.discover(ctx, issuer.Issuer); err != nil {
@@ -128,13 +128,13 @@ func (v *Verifier) inspectCache(issuer snapshot.TokenIssuer, now time.Time, repo
 		report.Warn(stepCache, "The gateway has no keys: its last fetch failed. It tries again with the next call, at "+
 			"most every %s.", fetchEvery)
 	case failed:
-		report.Warn(stepCache, "The gateway verifies with keys of %s; its last fetch failed.",
+		report.Warn(stepCache, "The gateway uses keys fetched at %s. Its last fetch failed.",
 			have.at.Format(time.RFC3339))
 	case !have.fresh(now):
-		report.Warn(stepCache, "The gateway's keys are of %s, and too old to verify with. It fetches them with the "+
-			"next call.", have.at.Format(time.RFC3339))
+		report.Warn(stepCache, "The gateway's keys were fetched at %s, and are too old to verify with. It fetches "+
+			"them with the next call.", have.at.Format(time.RFC3339))
 	default:
-		report.Pass(stepCache, "The gateway fetched them last at %s.", have.at.Format(time.RFC3339))
+		report.Pass(stepCache, "The gateway last fetched them at %s.", have.at.Format(time.RFC3339))
 	}
 }
 
@@ -150,7 +150,7 @@ func inspectToken(
 	}
 	head, ok := readHeader(parts.headerText)
 	if !ok {
-		report.Fail(stepToken, "Its header is malformed, or demands an extension (crit).")
+		report.Fail(stepToken, "Its header is malformed, or requires an extension (crit).")
 		return
 	}
 	found, ok := readClaims(parts.payload, false)
@@ -171,7 +171,7 @@ func inspectToken(
 		report.Warn(stepToken, "Its claims are right. Its signature was not verified, because there are no keys.")
 		return
 	}
-	report.Pass(stepToken, "Its claims are right, and its signature is valid by the key %s.",
+	report.Pass(stepToken, "Its claims are right, and its signature is valid for the key %s.",
 		diagnosis.Quote(head.keyID))
 }
 
@@ -206,7 +206,7 @@ func wrongClaims(c *claims, issuer snapshot.TokenIssuer, now time.Time) (wrong [
 		wrong = append(wrong, "It has expired, at "+at(*c.Expires)+".")
 	}
 	if c.NotBefore != nil && *c.NotBefore > limit {
-		wrong = append(wrong, "It is not valid before "+at(*c.NotBefore)+" (nbf).")
+		wrong = append(wrong, "It isn't valid before "+at(*c.NotBefore)+" (nbf).")
 	}
 	if c.IssuedAt != nil && *c.IssuedAt > limit {
 		wrong = append(wrong, "It was issued in the future, at "+at(*c.IssuedAt)+" (iat). Compare the clocks.")
@@ -230,10 +230,10 @@ func wrongSignature(head header, parts *compact, keys []*publicKey, now time.Tim
 		return []string{fmt.Sprintf("No key of the issuer has the kid %s for %s. Was it signed by another issuer, "+
 			"or with a key that is no longer published?", diagnosis.Quote(head.keyID), head.algorithm)}
 	case len(fitting) == 0:
-		return []string{"It has no kid, and not exactly one key of the issuer is for " + head.algorithm + "."}
+		return []string{"It has no kid, and the issuer doesn't have exactly one key for " + head.algorithm + "."}
 	}
 	if !fitting[0].verify(head.algorithm, parts.signed, parts.signature) {
-		return []string{"Its signature is not valid by the issuer's key."}
+		return []string{"Its signature isn't valid for the issuer's key."}
 	}
 	return nil
 }

@@ -67,11 +67,11 @@ func TestInspect_hostile(t *testing.T) {
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
-		}, "discovery", "a redirect, which is not followed"},
+		}, "discovery", "a redirect, which isn't followed"},
 		"a redirect to itself": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			return true
-		}, "discovery", "a redirect, which is not followed"},
+		}, "discovery", "a redirect, which isn't followed"},
 		"no keys":           {answer(keys, `{"keys":[]}`), "keys", "None of the 0 keys"},
 		"a symmetric key":   {answer(keys, `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`), "keys", "None of the 1 keys"},
 		"keys that are one": {answer(keys, `{"keys":{}}`), "keys", "not the JSON"},
@@ -116,10 +116,10 @@ func TestInspect_token(t *testing.T) {
 		"expired": {f.rs.Sign(t, nil, f.of.Claims(with("exp", now.Unix()-3600))), "expired, at " +
 			"2026-11-20T11:00:00Z"},
 		"no exp":         {f.rs.Sign(t, nil, f.of.Claims(with("exp", nil))), "no exp"},
-		"too early":      {f.rs.Sign(t, nil, f.of.Claims(with("nbf", now.Unix()+600))), "not valid before"},
+		"too early":      {f.rs.Sign(t, nil, f.of.Claims(with("nbf", now.Unix()+600))), "It isn't valid before"},
 		"no sub":         {f.rs.Sign(t, nil, f.of.Claims(with("sub", nil))), "sub is missing"},
 		"an unknown key": {f.forger.Sign(t, nil, f.of.Claims()), `the kid "forger"`},
-		"another's key":  {keyAs("r", jose.RS256, f.forger).Sign(t, nil, f.of.Claims()), "signature is not valid"},
+		"another's key":  {keyAs("r", jose.RS256, f.forger).Sign(t, nil, f.of.Claims()), "signature isn't valid"},
 		"HS256":          {hmacToken(f.of, []byte("k")), `alg is "HS256"`},
 
 		"another typ": {f.rs.Sign(t, map[jose.HeaderKey]any{"typ": "logout+jwt"}, f.of.Claims()),

@@ -189,7 +189,7 @@ func TestMaliciousIssuers(t *testing.T) {
 		"keys twice":                    keys(`{"keys":[],"keys":[` + mustKey(t, k) + `]}`),
 		"another key with a name twice": keys(`{"keys":[` + mustKey(t, k) + `,{"x":1,"x":2}]}`),
 		"no keys":                       keys(`{"keys":[]}`),
-		"keys that are no keys":         keys(`{"keys":[7,"x",{"kty":"unheard of"},null]}`),
+		"keys that are not keys":        keys(`{"keys":[7,"x",{"kty":"unheard of"},null]}`),
 		"a symmetric key":               keys(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`),
 		"a small RSA key":               keys(`{"keys":[` + string(small) + `]}`),
 		"a key for encryption":          keys(`{"keys":[` + strings.Replace(mustKey(t, k), `"sig"`, `"enc"`, 1) + `]}`),

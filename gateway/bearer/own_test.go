@@ -247,7 +247,7 @@ func (f *ownForgery) claims(t *testing.T) map[string]string {
 		"the issuer with a slash":        claim("iss", f.client.Issuer+"/"),
 		"no sub":                         claim("sub", nil),
 		"a sub with a line break":        claim("sub", "usr_1\r\nX-Tenant-Id: tnt_2"),
-		"groups that are no list":        claim("groups", "admins"),
+		"groups that are not a list":     claim("groups", "admins"),
 		"a scope with a control":         claim("scope", "openid\x01"),
 	}
 }

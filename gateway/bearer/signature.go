@@ -65,7 +65,7 @@ func newPublicKey(key jose.JSONWebKey) (*publicKey, error) {
 	case ed25519.PublicKey:
 		out.edwards = public
 	default:
-		return out, errors.New("a key of this type verifies no token")
+		return out, errors.New("a key of this type cannot verify tokens")
 	}
 	return out, nil
 }

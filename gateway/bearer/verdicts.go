@@ -28,7 +28,7 @@ type verdicts struct {
 // verdict says that a key has signed a token.
 type verdict struct {
 	token [sha256.Size]byte // SHA-256 of its compact form
-	key   *publicKey        // of the very set that has it: keys that were fetched again have verdicts of their own
+	key   *publicKey        // of the same set: keys that were fetched again have their own verdicts
 	says  *reading          // nil: too long to be kept
 	until time.Time
 }

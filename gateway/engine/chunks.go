@@ -17,7 +17,7 @@ type chunkState int
 
 const (
 	atSize   chunkState = iota
-	inBlanks            // behind the size
+	inBlanks            // after the size
 	inExtension
 	afterSize // its LF is to come
 	inData
@@ -27,7 +27,7 @@ const (
 	atEnd
 )
 
-// Limits on bytes that are not data, so that a body cannot go on without any.
+// Limits on bytes that are not data, so that a body can't continue without any.
 const (
 	maxExtension = 4 << 10
 	maxTrailer   = 16 << 10

@@ -28,9 +28,9 @@ type Session interface {
 	// false, without having called either, to leave the request to the fallback. It must
 	// not retain the exchange.
 	Serve(x *Exchange) bool
-	// Stands reports whether the request that is being forwarded may go on. It is called
-	// from another goroutine, about twice a second, and Forward does not return while it
-	// runs. If it returns false the call is cut off, and Forward fails with ErrCaller.
+	// Stands reports whether the request that is being forwarded may continue. It is called from another goroutine,
+	// about twice a second, and Forward does not return while it runs. If it returns false the call is cut off, and
+	// Forward fails with ErrCaller.
 	Stands() bool
 	// End is called once, when the connection has ended or was handed over.
 	End()

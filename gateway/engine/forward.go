@@ -136,14 +136,14 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 	case err != nil:
 		return err
 	case x.response.Status == http.StatusSwitchingProtocols:
-		return fmt.Errorf("%w: it switched protocols unasked", ErrResponse)
+		return fmt.Errorf("%w: it switched protocols without a request for it", ErrResponse)
 	case sent != nil: // the next request would be read as the rest of this one
 		x.response.closes = true
 	}
 	return nil
 }
 
-// sendRequest writes the head and streams the body behind it.
+// sendRequest writes the head and then streams the body.
 func (x *Exchange) sendRequest(b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
 	b.writeWithin(x.now, limits.Idle)

@@ -68,9 +68,9 @@ func (r *records) follow(p []byte) {
 	}
 }
 
-// drained reports whether over, the TLS connection above, holds no bytes. While Read fails,
-// over can only return bytes of complete records that it holds. If it has none it gets errDry,
-// and it holds no part of a record if the last byte that was read ended one.
+// drained reports whether over, the TLS connection above, holds no bytes. While Read fails, over can only return bytes
+// of complete records that it holds. Without one it gets errDry, and it holds no part of a record if the last byte that
+// was read ended one.
 func (r *records) drained(over net.Conn) bool {
 	r.dry = true
 	defer func() { r.dry = false }()
@@ -81,7 +81,7 @@ func (r *records) drained(over net.Conn) bool {
 // SyscallConn returns that of the socket.
 func (r *records) SyscallConn() (syscall.RawConn, error) {
 	if s, ok := r.Conn.(syscall.Conn); ok {
-		return s.SyscallConn() //nolint:wrapcheck // it stands in for the socket
+		return s.SyscallConn() //nolint:wrapcheck // it replaces the socket
 	}
 	return nil, errors.ErrUnsupported
 }

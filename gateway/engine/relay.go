@@ -153,8 +153,7 @@ func (x *Exchange) overLimit(more int) bool {
 	return x.MaxResponse > 0 && x.BytesOut+int64(more) > x.MaxResponse
 }
 
-// relayChunks forwards a chunked body in chunks of its own, one for each read. Data before a
-// malformed chunk is sent too.
+// relayChunks forwards a chunked body in new chunks, one for each read. Data before a malformed chunk is sent too.
 func (x *Exchange) relayChunks(b *backend, out []byte, rw Rewriter) error {
 	var body chunks
 	for first := true; ; first = false {

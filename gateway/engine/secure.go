@@ -40,8 +40,8 @@ func (c *conn) speaksHTTP2() bool {
 	return ok && over.ConnectionState().NegotiatedProtocol == HTTP2
 }
 
-const notTLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
-	"This address speaks HTTPS: the request came without TLS.\n"
+const notTLS = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n" +
+	"Connection: close\r\n\r\nThis address requires HTTPS, but the request was sent without TLS.\n"
 
 // explain answers a caller that sent plain HTTP to a TLS listener, without TLS.
 func explain(err error) {

@@ -18,8 +18,8 @@ type connState int
 //	readHead  reading →     calling | handingOver
 //	call      calling →     awaiting | reading | handingOver | lingering
 //
-// On a socket, await runs turn: requests that arrive whole take the steps from awaiting to
-// awaiting within it, and await returns the state that turn cannot go on from.
+// On a socket, await runs turn: requests that arrive whole take the steps from awaiting to awaiting within it, and
+// await returns the state that turn can't continue from.
 const (
 	awaiting    connState = iota // nothing of the next request has been read
 	reading                      // a part of its head is in the inbox
@@ -155,8 +155,8 @@ func (c *conn) turn(fd uintptr) bool {
 	}
 }
 
-// callWhole serves the next request if it is complete in the inbox, and sets state. It reports
-// whether turn can go on: the request was served and the connection stays open.
+// callWhole serves the next request if it is complete in the inbox, and sets state. It reports whether turn can
+// continue: the request was served and the connection stays open.
 func (c *conn) callWhole() bool {
 	x := &c.exchange
 	x.open()

@@ -168,7 +168,7 @@ func (b *body) setReadDeadline(t time.Time) {
 	b.readable.Broadcast()
 }
 
-// readData receives DATA (RFC 9113 section 6.1) piece by piece, so that a body that comes slowly is handed on.
+// readData receives DATA (RFC 9113 section 6.1) piece by piece, so that a slow body is passed on.
 func (c *conn) readData(f frame) error {
 	st, err := c.admitData(f)
 	if err != nil {

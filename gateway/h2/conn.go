@@ -228,7 +228,7 @@ func (c *conn) arm() {
 	}
 }
 
-// timedOut decides about a read whose deadline has passed. It returns nil if the read goes on.
+// timedOut decides about a read whose deadline has passed. It returns nil if the read continues.
 func (c *conn) timedOut() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ var (
 	errReset    = errors.New("the caller's stream was reset")
 	errOver     = errors.New("the call is over")
 	errTooLong  = errors.New("the response is longer than its Content-Length")
-	errMismatch = errors.New("the body is not as long as its Content-Length")
+	errMismatch = errors.New("the body is shorter than its Content-Length")
 
 	// errEnded ends the reading of a connection whose caller was told not to send more.
 	errEnded = errors.New("the last call before the end of the connection is over")

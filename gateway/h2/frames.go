@@ -51,7 +51,7 @@ func appendGoAway(dst []byte, last uint32, code http2.ErrCode) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(code))
 }
 
-// readFrame reads a frame and does what it asks for.
+// readFrame reads and handles a frame.
 func (c *conn) readFrame() error {
 	if err := c.need(frameHeader); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (c *conn) readFrame() error {
 	return nil
 }
 
-// handle does what a frame other than DATA asks for.
+// handle handles a frame other than DATA.
 func (c *conn) handle(f frame, payload []byte) error {
 	switch f.kind {
 	case http2.FrameHeaders:

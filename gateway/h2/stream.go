@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// stream is a request and its response. Its memory is not used again: code of the handler that goes on after it may
-// still read the body and set deadlines.
+// stream is a request and its response. Its memory isn't reused: code of the handler that continues after it may still
+// read the body and set deadlines.
 type stream struct {
 	conn    *conn
 	id      uint32
@@ -78,7 +78,7 @@ func (c *conn) over(st *stream) {
 	}
 }
 
-// closeStream resets a stream that the server does not go on with. The caller holds c.mu.
+// closeStream resets a stream that the server doesn't continue. The caller holds c.mu.
 func (c *conn) closeStream(st *stream, code http2.ErrCode) {
 	c.out = appendReset(c.room(), st.id, code)
 	c.resets[c.reset%len(c.resets)] = st.id

@@ -21,7 +21,7 @@ const (
 )
 
 // output is what a connection has to write. A goroutine that adds to it while flushing is not set writes it, and what
-// others add meanwhile: frames of calls that end together leave in one record of TLS. It is guarded by conn.mu.
+// others add in the meantime: frames of calls that end together leave in one TLS record. It is guarded by conn.mu.
 type output struct {
 	out      []byte // frames that wait
 	flushing bool   // a goroutine writes, or is about to

@@ -146,7 +146,7 @@ func (p *Pair) reload() {
 	}
 	if err != nil {
 		if first {
-			p.log.Error("the TLS certificate cannot be renewed, serving the one before", "error", err)
+			p.log.Error("the TLS certificate cannot be renewed, serving the previous one", "error", err)
 		}
 		return
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// layouts are the names that a pair's files have in a folder of their own: those of a
-// Kubernetes TLS secret, and of certbot's folder "live".
+// layouts are the names that a pair's files have in their own folder: those of a Kubernetes TLS secret, and of
+// certbot's folder "live".
 var layouts = []struct{ cert, key string }{
 	{"tls.crt", "tls.key"},
 	{"fullchain.pem", "privkey.pem"},
@@ -50,9 +50,8 @@ func OpenDirectory(path string, log *slog.Logger) (*Directory, error) {
 	return d, nil
 }
 
-// Certificate returns the certificate for the host name of a handshake (SNI, RFC 6066,
-// section 3), nil if there is none. A certificate with the name itself comes before a
-// wildcard, which stands for one label (RFC 6125, section 6.4.3).
+// Certificate returns the certificate for the host name of a handshake (SNI, RFC 6066, section 3), nil if there is
+// none. A certificate with the name itself comes before a wildcard, which matches one label (RFC 6125, section 6.4.3).
 func (d *Directory) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return d.find(strings.ToLower(hello.ServerName)), nil
 }
@@ -104,7 +103,7 @@ func (d *Directory) Look() {
 		d.fails = ""
 	case err.Error() != d.fails:
 		d.fails = err.Error()
-		d.log.Error("the directory of TLS certificates cannot be read, serving those of before", "error", err)
+		d.log.Error("the directory of TLS certificates cannot be read, serving the previous ones", "error", err)
 	}
 }
 

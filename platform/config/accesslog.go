@@ -4,7 +4,7 @@ import "fmt"
 
 // AccessLog has the settings of the gateway's access log.
 type AccessLog struct {
-	Every int    // logs one call of so many; 0: none
+	Every int    // logs one in this many calls; 0: none
 	File  string // "" for standard output
 
 	mode   string

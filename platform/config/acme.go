@@ -57,7 +57,7 @@ func assignAcceptTerms(c *Config, v string) error {
 func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args ...any)) {
 	if a.Email != "" {
 		if address, err := mail.ParseAddress(a.Email); err != nil || address.Address != a.Email {
-			report("--acme-email", "%q is not an e-mail address", a.Email)
+			report("--acme-email", "%q is not an email address", a.Email)
 		}
 	}
 	if a.Directory == "" {
@@ -69,7 +69,8 @@ func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args
 			a.Directory)
 	}
 	if !gatewayTLS {
-		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
+		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which are used for all other "+
+			"host names")
 	}
 	if !a.TermsAgreed {
 		report("--acme-accept-terms", "must be yes: read the terms of service of the server at --acme-directory first")

@@ -46,11 +46,11 @@ func (a AuditStream) validate(report func(setting, format string, args ...any)) 
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		report("--audit-webhook", "it is not an address such as https://logs.example.com/audit, without a user")
+		report("--audit-webhook", "it is not a URL such as https://logs.example.com/audit, without a user")
 	}
 }
 
-// AuditPosition returns the file that remembers what was delivered of a stream.
+// AuditPosition returns the file that stores how much of a stream was delivered.
 func (c Config) AuditPosition(stream string) string {
 	return filepath.Join(c.DataDir, "audit-"+stream+".position")
 }

@@ -35,9 +35,9 @@ func blobSetting() setting {
 	return setting{
 		"blob-url",
 		"",
-		"where the zips of exports are kept: s3://BUCKET?region=REGION, for other S3-compatible stores with " +
+		"where exported zips are stored: s3://BUCKET?region=REGION, for other S3-compatible stores with " +
 			"&endpoint=https://HOST, or file:///DIRECTORY; credentials come from AWS_ACCESS_KEY_ID and " +
-			"AWS_SECRET_ACCESS_KEY; empty means the directory exports in the data directory",
+			"AWS_SECRET_ACCESS_KEY; empty means the folder exports in the data directory",
 		assignBlob,
 	}
 }
@@ -108,7 +108,7 @@ func blobBucket(u *url.URL) (Bucket, error) {
 		return Bucket{}, errors.New("the name of the bucket must be 3 to 63 letters, digits, dots, dashes or " +
 			"underscores, right after s3://")
 	case strings.Trim(u.Path, "/") != "":
-		return Bucket{}, errors.New("name a folder of the bucket with prefix=, not after the bucket's name")
+		return Bucket{}, errors.New("set a folder of the bucket with prefix=, not after the bucket's name")
 	case b.Prefix != "" && (!bucketPrefix.MatchString(b.Prefix) || strings.Contains(b.Prefix, "..")):
 		return Bucket{}, errors.New("prefix must be letters, digits, dots, dashes, underscores and slashes, and " +
 			"begin with a letter or digit")
@@ -140,7 +140,7 @@ func checkEndpoint(raw string) error {
 		return errInlineCredentials
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "", u.Path != "", u.RawQuery != "",
 		u.Fragment != "":
-		return errors.New("endpoint is not an address such as https://s3.example.com")
+		return errors.New("endpoint is not a URL such as https://s3.example.com")
 	}
 	return nil
 }

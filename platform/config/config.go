@@ -239,10 +239,10 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	u := c.DatabaseURL.Reveal()
 	if u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
-		report("--database-url", "only postgres:// addresses are read; leave it empty for SQLite in the data directory")
+		report("--database-url", "it must be a postgres:// URL, or empty for SQLite in the data directory")
 	}
 	if (c.LoginGitHub.ClientID == "") != (c.LoginGitHub.ClientSecret == "") {
-		report("--login-github-client-id", "needs --login-github-client-secret, and the other way round")
+		report("--login-github-client-id", "needs --login-github-client-secret, and vice versa")
 	}
 	if c.DataDir == "" {
 		report("--data-dir", "must name a directory")
@@ -257,7 +257,7 @@ func (c *Config) validate(failed map[string]bool) error {
 		u, err := url.Parse(*raw)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
 			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-			report(setting, "%q is not an address such as https://postern.example.com", *raw)
+			report(setting, "%q is not a URL such as https://postern.example.com", *raw)
 		}
 		*raw = strings.TrimRight(*raw, "/")
 	}
@@ -267,18 +267,19 @@ func (c *Config) validate(failed map[string]bool) error {
 	c.Mail.parse(report)
 	checkPair := func(setting string, p KeyPair) {
 		if (p.CertFile == "") != (p.KeyFile == "") {
-			report(setting+"-cert", "it and %s-key go together: set both, or neither", setting)
+			report(setting+"-cert", "set both it and %s-key, or neither", setting)
 		}
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
 	checkPair("--control-tls", c.ControlTLS)
 	if c.GatewayTLSDir != "" && !c.GatewayTLS.IsSet() {
-		report("--gateway-tls-dir", "needs --gateway-tls-cert and --gateway-tls-key, which callers of other names get")
+		report("--gateway-tls-dir", "needs --gateway-tls-cert and --gateway-tls-key, which are used for all other "+
+			"host names")
 	}
 	c.ACME.validate(c.GatewayTLS.IsSet() || !c.Roles.Gateway, report)
 	c.checkLimits(report)
 	if !validKeyPrefix(c.KeyPrefix) {
-		report("--key-prefix", "%q is not 2 to 16 lower-case letters and digits that start with a letter", c.KeyPrefix)
+		report("--key-prefix", "%q is not 2 to 16 lowercase letters and digits, starting with a letter", c.KeyPrefix)
 	}
 	c.Unclaimed.validate(c.Anonymous, report)
 	c.Database.validate(report)
@@ -316,14 +317,14 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 		}
 	}
 	if c.Drain < 0 {
-		report("--drain", "%s is less than nothing; 0s takes no further calls", c.Drain)
+		report("--drain", "%s is negative; 0s accepts no more calls", c.Drain)
 	}
 	if c.GatewayStaleAfter != 0 && c.GatewayStaleAfter < LeastStaleAfter {
-		report("--gateway-stale-after", "%s is too short: the state is up to a few polls old at any time; use at "+
+		report("--gateway-stale-after", "%s is too short, because the state is always up to a few polls old: use at "+
 			"least %s, or 0s for never", c.GatewayStaleAfter, LeastStaleAfter)
 	}
 	if c.ShutdownTimeout < 0 {
-		report("--shutdown-timeout", "%s is less than nothing; 0s cuts calls off at once", c.ShutdownTimeout)
+		report("--shutdown-timeout", "%s is negative; 0s cuts off calls immediately", c.ShutdownTimeout)
 	}
 }
 

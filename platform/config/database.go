@@ -90,7 +90,8 @@ func databaseSettings() []setting {
 
 func (d Database) validate(report func(setting, format string, args ...any)) {
 	if d.LockTimeout <= d.IdleTimeout {
-		report("--database-lock-timeout", "%s is not more than --database-idle-timeout (%s): raise it, or lower that",
+		report("--database-lock-timeout", "%s must be more than --database-idle-timeout (%s): increase it, or reduce "+
+			"the other",
 			d.LockTimeout, d.IdleTimeout)
 	}
 }
@@ -100,7 +101,7 @@ func assignDatabaseConns(c *Config, v string) error {
 		return err
 	}
 	if c.Database.MaxConns < minDatabaseConns {
-		return fmt.Errorf("%s is too few: use %d or more", v, minDatabaseConns)
+		return fmt.Errorf("%s is too low: use %d or more", v, minDatabaseConns)
 	}
 	return nil
 }

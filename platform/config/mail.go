@@ -55,14 +55,14 @@ func mailSettings() []setting {
 func (m *Mail) parse(report func(setting, format string, args ...any)) {
 	if m.URL == "" {
 		if m.From != "" {
-			report("--smtp-from", "needs --smtp-url, the server that sends the mail")
+			report("--smtp-from", "needs --smtp-url, the server that sends the email")
 		}
 		return
 	}
 	u, err := url.Parse(m.URL.Reveal())
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" ||
 		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		report("--smtp-url", "this is not an address such as smtps://user:password@mail.example.com; escape special "+
+		report("--smtp-url", "this is not a URL such as smtps://user:password@mail.example.com; escape special "+
 			"characters of the password, such as @ as %%40")
 		return
 	}
@@ -85,6 +85,6 @@ func (m *Mail) parse(report func(setting, format string, args ...any)) {
 		m.Username, m.Password = u.User.Username(), Secret(password)
 	}
 	if _, err := mail.ParseAddress(m.From); err != nil {
-		report("--smtp-from", "give the sender that --smtp-url sends mail as, such as Postern <postern@example.com>")
+		report("--smtp-from", "set the sender of the emails, such as Postern <postern@example.com>")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Retention says how long what is recorded is kept; 0: for ever.
+// Retention says how long records are kept; 0: forever.
 type Retention struct{ Usage, Requests, Audit, Workspaces, RevokedKeys time.Duration }
 
 // Least retentions: a month of usage, which pages show, a week of the audit log, and a day of revoked keys, which lists

@@ -46,8 +46,8 @@ func signInSettings() []setting {
 		{
 			"signup",
 			"invite",
-			"who may create an account: open, invite (with an invitation, or to claim what was created without " +
-				"signing in) or closed",
+			"who may create an account: open, invite (with an invitation, or to claim an unclaimed workspace) or " +
+				"closed",
 			assignSignUp,
 		},
 		{
@@ -128,7 +128,7 @@ func (c *Config) checkSignIn(report func(setting, format string, args ...any)) {
 			u.Scheme != "https" && u.Scheme != "http":
 			report(setting, "this is not an address such as https://id.example.com")
 		case u.Scheme == "http" && !onThisMachine(u.Hostname()):
-			report(setting, "use https: client secret and codes are sent there")
+			report(setting, "use https, because client secret and codes are sent there")
 		}
 	}
 	if (oidc.Issuer == "") != (oidc.ClientID == "") {

@@ -35,7 +35,7 @@ var standardVariables = map[string]string{
 	"traces-attributes":  "OTEL_RESOURCE_ATTRIBUTES",
 }
 
-// Variables of the specification that are no setting of ours, but decide whether traces can be sent.
+// Variables of the specification that aren't our settings, but decide whether traces can be sent.
 const (
 	protocolVariable = "OTEL_EXPORTER_OTLP_PROTOCOL"
 	disabledVariable = "OTEL_SDK_DISABLED"
@@ -111,8 +111,8 @@ func (t *Traces) setEndpoint(v string) error {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("it is not an address such as http://127.0.0.1:4318, without user and query; a credential " +
-			"belongs in --traces-headers")
+		return errors.New("it is not a URL such as http://127.0.0.1:4318, without user and query; put a credential " +
+			"into --traces-headers")
 	}
 	t.Endpoint = strings.TrimRight(v, "/")
 	return nil
@@ -126,7 +126,7 @@ func (t *Traces) setHeaders(v string) error {
 	t.Headers = map[string]Secret{}
 	for name, value := range headers {
 		if strings.Trim(name, headerNameBytes) != "" {
-			return errors.New("a name is not that of a header: letters, digits, - and _")
+			return errors.New("a name is not a valid header name: letters, digits, - and _")
 		}
 		if strings.ContainsAny(value, "\r\n\x00") {
 			return fmt.Errorf("the value of %s has a line break or NUL, which no header can have", name)
@@ -152,7 +152,7 @@ func pairs(v string) (map[string]string, error) {
 		name = strings.TrimSpace(name)
 		decoded, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || name == "" || err != nil {
-			return nil, fmt.Errorf("entry %d is not name=value with the value in percent-encoding, such as "+
+			return nil, fmt.Errorf("entry %d is not name=value with a percent-encoded value, such as "+
 				"authorization=Bearer%%20TOKEN", n)
 		}
 		out[name] = decoded
@@ -192,7 +192,7 @@ func (t *Traces) setRatio(v string) error {
 	return nil
 }
 
-// checkStandard applies the variables of the specification that are no settings.
+// checkStandard applies the variables of the specification that aren't settings.
 func (t *Traces) checkStandard(environ map[string]string) error {
 	if strings.EqualFold(environ[disabledVariable], "true") {
 		t.Endpoint = ""
@@ -201,6 +201,6 @@ func (t *Traces) checkStandard(environ map[string]string) error {
 	if t.Endpoint == "" || protocol == "" || protocol == "http/protobuf" {
 		return nil
 	}
-	return fmt.Errorf("%s: traces are sent as http/protobuf only, not as %q: remove the variable, and set "+
-		"--traces-endpoint to the collector's port for HTTP, mostly 4318", protocolVariable, protocol)
+	return fmt.Errorf("%s: traces can only be sent as http/protobuf, not as %q: remove the variable, and set "+
+		"--traces-endpoint to the collector's HTTP port, usually 4318", protocolVariable, protocol)
 }

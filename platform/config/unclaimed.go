@@ -14,7 +14,7 @@ type Unclaimed struct {
 	UnclaimedCaps  UnclaimedCaps
 
 	UnclaimedBodyMemory     int // of one workspace, in MB
-	UnclaimedDocumentMemory int // likewise
+	UnclaimedDocumentMemory int // the same
 }
 
 // minToken is the length from which on the token of anonymous callers is hard to guess.
@@ -121,10 +121,10 @@ func assignCaps(c *Config, v string) error {
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {
 	if anonymous == AnonymousToken && len(u.AnonymousToken) < minToken {
-		report("--anonymous-token", "with --anonymous token it must hold at least %d characters, "+
-			"such as those of openssl rand -hex 16", minToken)
+		report("--anonymous-token", "with --anonymous token it must have at least %d characters, such as the output "+
+			"of openssl rand -hex 16", minToken)
 	}
 	if u.UnclaimedGrace < 0 {
-		report("--unclaimed-grace", "%s is less than nothing", u.UnclaimedGrace)
+		report("--unclaimed-grace", "%s is negative", u.UnclaimedGrace)
 	}
 }

@@ -20,23 +20,23 @@ func Reason(err error) string {
 	var name *net.DNSError
 	switch {
 	case errors.Is(err, errPort):
-		return "The port belongs to a protocol other than HTTP, so it is not called. The operator can open the " +
+		return "The port belongs to a protocol other than HTTP, so it isn't called. The operator can allow the " +
 			"address with POSTERN_EGRESS_ALLOW."
 	case errors.Is(err, ErrForbidden):
-		return "The host name leads to an address that may not be called. The operator can allow a range with " +
+		return "The host name resolves to an address that may not be called. The operator can allow a range with " +
 			"POSTERN_EGRESS_ALLOW."
 	case errors.As(err, &name):
 		return "The host name has no address right now. Check its spelling and its DNS records."
 	case isTimeout(err):
-		return "There was no answer in time. Check that the server runs and that a firewall lets this gateway through."
+		return "There was no answer in time. Check that the server runs and that no firewall blocks this gateway."
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "The server refuses connections at that port. Check that it runs, and its port."
+		return "The server refuses connections at that port. Check that it runs, and check the port."
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "The server closed the connection without an answer."
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "There is no route to the server from here."
 	}
-	return "There was no answer that can be read: it is not HTTP, its header is too long, or the connection broke off."
+	return "The answer can't be read: it isn't HTTP, its header is too long, or the connection broke off."
 }
 
 func isTimeout(err error) bool {
@@ -56,7 +56,7 @@ func certificateReason(err error) string {
 	)
 	switch {
 	case errors.As(err, &authority):
-		return "The certificate was issued by an authority that is not trusted here, or its chain is incomplete."
+		return "The certificate is from an authority that isn't trusted here, or its chain is incomplete."
 	case errors.As(err, &host):
 		return "The certificate is for another host name."
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
@@ -69,8 +69,8 @@ func certificateReason(err error) string {
 	case errors.As(err, &record):
 		return "The server does not speak TLS at that port. Check the port, or begin the address with http://."
 	case errors.As(err, &remote) && remote.Op == "remote error":
-		return "The server refuses the TLS handshake (" + remote.Err.Error() + "). It may demand a client " +
-			"certificate, or another TLS version."
+		return "The server refuses the TLS handshake (" + remote.Err.Error() + "). It may require a client " +
+			"certificate or another TLS version."
 	}
 	return ""
 }

@@ -34,7 +34,7 @@ func TestReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ url, want string }{
-		"an unknown authority":   {secure.URL, "authority that is not trusted"},
+		"an unknown authority":   {secure.URL, "authority that isn't trusted"},
 		"no TLS":                 {"https://" + plain.Listener.Addr().String(), "does not speak TLS"},
 		"a client certificate":   {demands.URL, "refuses the TLS handshake (tls: "},
 		"nothing listens":        {"http://" + closed.Addr().String(), "refuses connections at that port"},

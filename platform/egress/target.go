@@ -35,7 +35,8 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	}
 	host := u.Hostname()
 	if g.own.isName(host) {
-		return nil, fault.New(fault.Invalid, CodeForbidden, "This is the installation itself; name what is behind it.")
+		return nil, fault.New(fault.Invalid, CodeForbidden, "This is the gateway itself. Use the URL of your API "+
+			"behind it.")
 	}
 	port, _ := strconv.ParseUint(portOf(u), 10, 16) // ParseTarget has checked it
 	addrs, err := g.resolve(ctx, host)
@@ -46,7 +47,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 		err := g.judge(netip.AddrPortFrom(addr, uint16(port)))
 		if errors.Is(err, errPort) {
 			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use "+
-				"another port, or have the operator open the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
+				"another port, or ask the operator to allow the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
 		}
 		if err != nil {
 			// The public text does not have the address: a caller who guesses names
@@ -96,14 +97,13 @@ func ParseTarget(raw string) (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, invalidURL("It must start with http:// or https://.")
 	case u.Opaque != "" || u.Host == "":
-		return nil, invalidURL("It names no host; write it like https://api.example.com/base.")
+		return nil, invalidURL("It has no host. Write it like https://api.example.com/base.")
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return nil, invalidURL("Leave user name and password out; credentials for the upstream do not belong in " +
-			"its address.")
+		return nil, invalidURL("Leave out user name and password. Set credentials for the upstream separately.")
 	case strings.Contains(raw, "#"):
-		return nil, invalidURL("Leave the fragment (#…) out; it never reaches a server.")
+		return nil, invalidURL("Leave out the fragment (#…). It never reaches a server.")
 	case strings.Contains(raw, "?"):
-		return nil, invalidURL("Leave the query (?…) out; each call brings its own.")
+		return nil, invalidURL("Leave out the query (?…). Each call has its own.")
 	}
 	host, err := canonicalHost(u)
 	if err != nil {
@@ -156,8 +156,8 @@ func canonicalHost(u *url.URL) (string, error) {
 	if strings.HasPrefix(u.Host, "[") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || !addr.Is6() || addr.Zone() != "" || addr.Is4In6() {
-			return "", invalidURL("Brackets hold a plain IPv6 address, without a zone; write an IPv4 address " +
-				"without them.")
+			return "", invalidURL("Brackets are for an IPv6 address without a zone. Write an IPv4 address without " +
+				"brackets.")
 		}
 		host = addr.String()
 	} else if err := checkHostName(host); err != nil {
@@ -177,7 +177,7 @@ func canonicalHost(u *url.URL) (string, error) {
 // 0177.0.0.1), by the rule "ends in a number" of the WHATWG URL standard.
 func checkHostName(host string) error {
 	if strings.HasSuffix(host, ".") {
-		return invalidURL("Leave the dot at the end of the host name out.")
+		return invalidURL("Leave out the dot at the end of the host name.")
 	}
 	if len(host) > 253 {
 		return invalidURL("The host name is longer than 253 characters.")

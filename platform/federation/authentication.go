@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Authentication is what an ID token states about the user's authentication (Core, 2).
-// Its texts are safe to hand on.
+// Authentication is what an ID token states about the user's authentication (Core, 2). Its texts are safe to pass on.
 type Authentication struct {
 	At      time.Time // auth_time; zero if the token lacks one
 	Context string    // acr; "" if the token lacks one

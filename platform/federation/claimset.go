@@ -86,8 +86,8 @@ func (s ClaimSet) And(more ClaimSet) ClaimSet {
 // StatedClaim is a claim with its value as JSON.
 type StatedClaim struct{ Name, Value string }
 
-// List returns at most so many claims by name. Values that are longer than the given number
-// of bytes are shortened.
+// List returns at most the given number of claims by name. Values that are longer than the given number of bytes are
+// shortened.
 func (s ClaimSet) List(claims, bytes int) []StatedClaim {
 	all := map[string]any{}
 	for _, source := range slices.Backward(s.sources) {

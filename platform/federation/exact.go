@@ -38,7 +38,7 @@ func exactClient(client *http.Client) *http.Client {
 	return &out
 }
 
-// noAccessToken stands for an access token that is missing. No token has this character (RFC 6749, A.12).
+// noAccessToken replaces a missing access token. Tokens can't have this character (RFC 6749, A.12).
 const noAccessToken = "\u00a0"
 
 // exactObject returns an object without the members that encoding/json could take for another one: those whose names
@@ -48,7 +48,7 @@ const noAccessToken = "\u00a0"
 func exactObject(text []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if exactjson.Unmarshal(text, &members) != nil {
-		return nil, AnswerError("its response is not JSON in which each name is there once")
+		return nil, AnswerError("its response is not JSON with unique member names")
 	}
 	for name := range members {
 		if strings.ContainsFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r > '~' }) {

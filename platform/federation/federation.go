@@ -36,20 +36,18 @@ type Client struct {
 	Claims    []ClaimPath // that the caller reads: userinfo is asked if the ID token lacks one
 	AllClaims bool        // the caller reads every claim: userinfo is asked in any case
 
-	KeepsProfile bool // userinfo is asked for a profile that the ID token lacks; Identity has none if that fails
+	KeepsProfile bool // userinfo is requested for a profile that the ID token lacks; if that fails, there is none
 }
 
-// Policy states everything in which the callers of this package differ: the
-// dashboard's sign-in (service/accounts/federated), whose providers the operator
-// configures, and hosted login (service/login/providers), whose providers customers
-// configure. What has no field here is the same for both, such as: the signature
-// algorithms, the nonce (constant time), audience and azp, at_hash where present, expiry,
-// and the subject of userinfo. Both read a missing email_verified as "not verified".
+// Policy states everything in which the callers of this package differ: the dashboard's sign-in
+// (service/accounts/federated), whose providers the operator configures, and hosted login (service/login/providers),
+// whose providers customers configure. What has no field here is the same for both, such as: the signature algorithms,
+// the nonce (constant time), audience and azp, at_hash where present, expiry, and the subject of userinfo. Both read a
+// missing email_verified as "not verified".
 //
-// One difference is in the order of calls: the dashboard compares iss before the
-// exchange as well (CheckIssuer). Hosted login compares it once the ID token is
-// verified, because that names the tenant at Microsoft; each of its providers has a
-// redirect URI of its own, so that a code never reaches another one's token endpoint.
+// One difference is in the order of calls: the dashboard compares iss before the exchange as well (CheckIssuer). Hosted
+// login compares it once the ID token is verified, because that names the tenant at Microsoft; each of its providers
+// has a a separate redirect URI, so that a code never reaches another one's token endpoint.
 type Policy struct {
 	// TrustEndpoints takes the endpoints of a discovery document as they are; only the
 	// authorization endpoint must be a web address. The dashboard sets it: an operator's
@@ -57,12 +55,11 @@ type Policy struct {
 	// use https, unless the issuer itself uses http.
 	TrustEndpoints bool
 
-	// RefuseUnverifiedEmail ends a sign-in with ErrEmailUnverified if the provider states
-	// that the address is not verified (email_verified false, or a GitHub account without
-	// a verified primary address). The dashboard sets it: invitations and password sign-in
-	// go by an account's address. Hosted login goes by issuer and subject alone, and keeps
-	// the address as unverified. A missing email_verified ends none: the operator's issuer is
-	// trusted with invitations all the same (service/accounts: vouches).
+	// RefuseUnverifiedEmail ends a sign-in with ErrEmailUnverified if the provider states that the address is not
+	// verified (email_verified false, or a GitHub account without a verified primary address). The dashboard sets it:
+	// invitations and password sign-in use an account's address. Hosted login uses only issuer and subject, and keeps
+	// the address as unverified. A missing email_verified ends none: the operator's issuer is trusted with invitations
+	// anyway (service/accounts: vouches).
 	RefuseUnverifiedEmail bool
 
 	// UsernameAsName takes preferred_username where name is missing. Hosted login sets
@@ -106,14 +103,14 @@ type Identity struct {
 	// owner of the domain. "" otherwise.
 	Domain string
 
-	// DirectoryID is what the provider's directory calls the user, where a provisioning system sends the same id; ""
-	// for none.
+	// DirectoryID is the user's ID in the provider's directory, if a provisioning system sends the same ID; otherwise
+	// "".
 	DirectoryID string
 
 	Authentication Authentication
 	Profile        Profile
 
-	Claims *ClaimSet // nil if the caller reads none, or the provider has none; its texts can be long
+	Claims *ClaimSet // nil if the caller reads none, or the provider doesn't send any; its texts can be long
 }
 
 // AnswerError is the reason why a provider's response is refused. A correctly configured,
@@ -126,7 +123,7 @@ func (e AnswerError) Error() string { return string(e) }
 var ErrUnreadable = errors.New("unreadable response")
 
 // ErrEmailUnverified is returned under Policy.RefuseUnverifiedEmail.
-var ErrEmailUnverified = errors.New("the e-mail address is not verified")
+var ErrEmailUnverified = errors.New("the email address is not verified")
 
 // ExchangeError is a token endpoint's refusal (RFC 6749, 5.2), without its body, which
 // may hold tokens.
@@ -210,5 +207,5 @@ func (c *Client) Exchange(
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return nil, withoutURL(err)
 	}
-	return nil, AnswerError("its token endpoint gave no token")
+	return nil, AnswerError("its token endpoint didn't send a token")
 }

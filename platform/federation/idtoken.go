@@ -86,7 +86,7 @@ func (c *Client) Verify(
 ) (Claims, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return Claims{}, AnswerError("it gives no ID token")
+		return Claims{}, AnswerError("it doesn't send an ID token")
 	}
 	// go-oidc is left the signature: it decodes claims with encoding/json.
 	verifier := oidc.NewVerifier(issuer.Name, issuer.keys, &oidc.Config{
@@ -226,7 +226,7 @@ func (c *Client) lacksProfile(set ClaimSet) bool {
 		stated.GivenName == "" && stated.FamilyName == "" && stated.Picture == ""
 }
 
-// ReadsClaims reports whether the caller reads claims besides those of Identity.
+// ReadsClaims reports whether the caller reads claims in addition to those of Identity.
 func (c *Client) ReadsClaims() bool { return c.AllClaims || len(c.Claims) > 0 }
 
 // lacksClaim reports whether the set states one of the claims that the caller reads

@@ -16,7 +16,7 @@ import (
 // Package gateway/bearer allows as much for the two.
 const discoveryTimeout = 5 * time.Second
 
-// Issuer is what an OpenID Connect issuer publishes of itself.
+// Issuer is what an OpenID Connect issuer publishes about itself.
 type Issuer struct {
 	Name        string   // the issuer identifier that its document states
 	SendsIssuer bool     // it sends iss to the redirect URI (RFC 9207, 3)
@@ -32,7 +32,7 @@ type Issuer struct {
 	keys     oidc.KeySet
 }
 
-// metadata is what is read of a discovery document besides what go-oidc reads.
+// metadata has the members of a discovery document that go-oidc doesn't read.
 type metadata struct {
 	Issuer      string   `json:"issuer"`
 	SendsIssuer bool     `json:"authorization_response_iss_parameter_supported"`
@@ -44,11 +44,9 @@ type metadata struct {
 	IntrospectionAuthMethods []string `json:"introspection_endpoint_auth_methods_supported"`
 }
 
-// Discover reads the discovery document of the issuer at an address (Discovery 1.0, 4).
-// name is the issuer that the document must state; "" for the address. It takes five
-// seconds at most and does not end with ctx, because callers keep and share the result.
-// The error is an AnswerError where the document is refused, and any other where it
-// cannot be read.
+// Discover reads the discovery document of the issuer at an address (Discovery 1.0, 4). name is the issuer that the
+// document must state; "" for the address. It takes five seconds at most and does not end with ctx, because callers
+// keep and share the result. The error is an AnswerError if the document is refused, and any other if it can't be read.
 func Discover(ctx context.Context, client *http.Client, address, name string, policy Policy) (*Issuer, error) {
 	ctx = oidc.ClientContext(context.WithoutCancel(ctx), exactClient(client))
 	ask := ctx

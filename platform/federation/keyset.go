@@ -96,8 +96,8 @@ func (s *KeySet) young(token string) *oidc.RemoteKeySet {
 	return s.current
 }
 
-// refresh fetches the keys again by verifying a token with a set of go-oidc's that has none yet. The keys that there
-// are stay in use if that fails.
+// refresh fetches the keys again by verifying a token with a set of go-oidc's that doesn't have any yet. The keys that
+// there are stay in use if that fails.
 func (s *KeySet) refresh(token string) {
 	next := s.newRemote()
 	_, err := next.VerifySignature(context.Background(), token)

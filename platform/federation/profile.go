@@ -12,7 +12,7 @@ import (
 // MaxProfile bounds a Profile, in bytes of JSON.
 const MaxProfile = 8 << 10
 
-// Profile has the claims of the scope profile (Core, 5.1 and 5.4) besides name, as a provider stated them. Its JSON is
+// Profile has the claims of the scope profile (Core, 5.1 and 5.4) except name, as a provider sent them. Its JSON is
 // that of a token.
 type Profile struct {
 	PreferredUsername string `json:"preferred_username,omitempty"`

@@ -15,8 +15,8 @@ import (
 // maxResponse is the most that is read of a provider's response, in bytes.
 const maxResponse = 1 << 20
 
-// Bounded returns a copy of client that reads at most 1 MiB of a response: neither
-// go-oidc nor oauth2 has a bound of its own.
+// Bounded returns a copy of client that reads at most 1 MiB of a response: neither go-oidc nor oauth2 has its own
+// limit.
 func Bounded(client *http.Client) *http.Client {
 	bounded := *client
 	next := client.Transport
@@ -58,7 +58,7 @@ func GetJSON(ctx context.Context, client *http.Client, address, token string, ou
 
 func newRequest(ctx context.Context, address, token string) (*http.Request, error) {
 	if token == "" {
-		return nil, AnswerError("it gave an ID token without an access token, which its API demands")
+		return nil, AnswerError("it sent an ID token without an access token, which its API requires")
 	}
 	ask, err := http.NewRequestWithContext(traces.For(ctx, "userinfo"), http.MethodGet, address, nil)
 	if err != nil {

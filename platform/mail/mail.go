@@ -77,7 +77,7 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	message.SetMessageID()
 	message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no out-of-office answers
 	message.SetBodyString(mail.TypeTextPlain, text)
-	client, err := mail.NewClient(s.host, s.options...) // of its own: a client is not safe for concurrent use
+	client, err := mail.NewClient(s.host, s.options...) // a new one, because a client isn't safe for concurrent use
 	if err != nil {
 		return fmt.Errorf("mail: %w", err)
 	}

@@ -67,7 +67,7 @@ func New(from Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), refusals: map[string]prometheus.Counter{}}
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "postern_gateway_call_duration_seconds",
-		Help:    "Time from a call's first byte to the end of its answer, by class of status.",
+		Help:    "Time from a call's first byte to the end of its response, by status class.",
 		Buckets: durationBuckets,
 	}, []string{"status_class"})
 	for digit := range m.calls {
@@ -87,7 +87,7 @@ func New(from Sources) *Metrics {
 	m.other = refusals.WithLabelValues("other")
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "postern_control_request_duration_seconds",
-		Help:    "Time that the control plane took for a request, by surface and class of status.",
+		Help:    "Time that the control plane took for a request, by surface and status class.",
 		Buckets: durationBuckets,
 	}, []string{"surface", "status_class"})
 	m.jobs = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -98,9 +98,9 @@ func New(from Sources) *Metrics {
 	m.registry.MustRegister(durations, refusals, newBuildInfo(from.Build),
 		m.requests, m.jobs, newDescribed(from),
 		newLongestWait("postern_jobs_oldest_waiting_seconds",
-			"Time since the job that has waited longest could have begun; 0: none waits.", from.OldestJob),
+			"How long the oldest waiting job has been ready to start; 0 if none waits.", from.OldestJob),
 		newLongestWait("postern_usage_log_age_seconds",
-			"Time that counted calls have waited to be added to usage; 0: none wait.", from.UsageLog),
+			"How long counted calls have waited to be added to usage; 0 if none wait.", from.UsageLog),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		byState("postern_jobs", "Background jobs, by state.", from.Jobs),
 		byState("postern_exports", "Exports, by state.", from.Exports))

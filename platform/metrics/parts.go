@@ -32,7 +32,7 @@ type Build struct{ Version, Roles string }
 func newBuildInfo(b Build) prometheus.Gauge {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "postern_build_info",
-		Help: "1, with the version and the roles of the process, and the version of Go.",
+		Help: "Always 1, with the version and roles of the process, and the Go version.",
 		ConstLabels: prometheus.Labels{
 			"version":   b.Version,
 			"roles":     b.Roles,
@@ -57,23 +57,23 @@ func newDescribed(from Sources) described {
 		labels     []string
 	}{
 		{"postern_database_connections", "Connections to the database, by pool and state.", []string{"pool", "state"}},
-		{"postern_database_connections_max", "Most connections of a pool; 0: no limit.", []string{"pool"}},
+		{"postern_database_connections_max", "The limit of connections in a pool; 0 means no limit.", []string{"pool"}},
 		{"postern_database_waits_total", "Requests that waited for a connection, by pool.", []string{"pool"}},
-		{"postern_database_wait_seconds_total", "Time that requests waited for one.", []string{"pool"}},
-		{"postern_redis_up", "1 if Redis counted the last call that was to be counted, else 0.", nil},
+		{"postern_database_wait_seconds_total", "Time that requests waited for a connection.", []string{"pool"}},
+		{"postern_redis_up", "1 if Redis counted the last call that had to be counted, otherwise 0.", nil},
 		{"postern_redis_failures_total", "Calls that were not counted in Redis, because it was down.", nil},
 		{"postern_redis_connections", "Connections to Redis, by state.", []string{"state"}},
 		{"postern_connections", "Connections of callers, by listener.", []string{"listener"}},
-		{"postern_connections_max", "Most connections of callers, by listener.", []string{"listener"}},
+		{"postern_connections_max", "The limit of connections of callers, by listener.", []string{"listener"}},
 		{
 			"postern_certificate_end_timestamp_seconds",
-			"When the first of the listeners' certificates ends, by the setting that names its file.",
+			"When the first of the listeners' certificates expires, by the setting that names its file.",
 			[]string{"setting"},
 		},
 		{"postern_change_feed_age_seconds", "Time since the gateway was last known to be up to date.", nil},
-		{"postern_change_feed_revision", "Newest revision that the gateway has read.", nil},
+		{"postern_change_feed_revision", "The newest revision that the gateway has read.", nil},
 		{"postern_access_log_lost_total", "Lines of the access log that could not be written.", nil},
-		{"postern_spans_lost_total", "Spans of traces that the collector did not take.", nil},
+		{"postern_spans_lost_total", "Spans that the collector did not accept.", nil},
 		{"postern_projects_outdated", "Projects that cannot be brought up to date.", nil},
 	} {
 		d.value[series.name] = prometheus.NewDesc(series.name, series.help, series.labels, nil)
@@ -141,7 +141,7 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// longestWait collects how long what has waited longest waits, which takes a query.
+// longestWait collects the longest wait, which takes a query.
 type longestWait struct {
 	desc *prometheus.Desc
 	age  func(context.Context) (time.Duration, error) // nil: the series is left out

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Lower gives all threads of this process a low priority, and so those that they start. Linux has a priority for
-// each thread (setpriority(2)); threads may start while others are lowered, so that it goes on until none is left.
+// Lower gives all threads of this process a low priority, and so those that they start. Linux has a priority for each
+// thread (setpriority(2)); threads may start while others are lowered, so it continues until none is left.
 func Lower() error {
 	for {
 		threads, err := os.ReadDir("/proc/self/task")

@@ -1,8 +1,8 @@
 // Package scratch creates temporary files and directories that outlive a killed process only until the next Sweep.
 //
 // It owns their names, and how a file in use is distinguished from an abandoned one: a process holds a lock on each of
-// its own, which the kernel releases when the process ends. It leaves it to callers which directories are swept, when,
-// and who is told.
+// its own, which the kernel releases when the process ends. Callers decide which directories are swept, when, and who
+// is notified.
 package scratch
 
 import (

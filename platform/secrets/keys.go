@@ -95,7 +95,7 @@ type givenKey struct {
 func parseKeys(keys Secret) ([]givenKey, error) {
 	list := strings.FieldsFunc(keys.Reveal(), func(r rune) bool { return r == ',' || r <= ' ' })
 	if len(list) == 0 {
-		return nil, errors.New("no key is given: create one with `openssl rand -base64 32`")
+		return nil, errors.New("there is no key: create one with `openssl rand -base64 32`")
 	}
 	out := make([]givenKey, 0, len(list))
 	for i, text := range list {
@@ -156,7 +156,7 @@ func addKey(manager *keyset.Manager, raw []byte) (uint32, error) {
 	}
 	id, err = manager.AddKey(key)
 	if err != nil {
-		return 0, fmt.Errorf("it is given twice, or cannot be used: %w", err)
+		return 0, fmt.Errorf("it is there twice, or cannot be used: %w", err)
 	}
 	return id, nil
 }

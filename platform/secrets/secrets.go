@@ -142,8 +142,8 @@ func (v *Vault) OnlyGateways() bool { return v.control == nil }
 
 // ErrOnlyGateways is the error of opening a value with gateway keys that was not sealed
 // for gateways.
-var ErrOnlyGateways = errors.New("this process has the gateway key, and the value is sealed with the whole key: " +
-	"give the process the whole key of secrets")
+var ErrOnlyGateways = errors.New("this process has the gateway key, but the value is sealed with the whole key: give " +
+	"the process the whole secrets key")
 
 // Replacing reports whether there are older key-encryption keys, so that the data keys
 // that they wrapped should be rewrapped.
@@ -202,7 +202,7 @@ func decrypt(cipher tink.AEAD, at Place, text []byte) (Secret, error) {
 
 func (s Sealed) split() (id string, text []byte, err error) {
 	if len(s) == 0 || len(s) < 1+int(s[0]) {
-		return "", nil, errors.New("the value is cut off")
+		return "", nil, errors.New("the value is truncated")
 	}
 	n := 1 + int(s[0])
 	return string(s[1:n]), s[n:], nil

@@ -32,8 +32,8 @@ func (m *Map[K, V]) LoadOrStore(key K, value V) (actual V, loaded bool) {
 // Delete removes a key.
 func (m *Map[K, V]) Delete(key K) { m.entries.Delete(key) }
 
-// Range calls visit for each key and its value, until visit returns false. Entries may
-// be added and removed meanwhile: see sync.Map.
+// Range calls visit for each key and its value, until visit returns false. Entries may be added and removed during
+// this: see sync.Map.
 func (m *Map[K, V]) Range(visit func(key K, value V) bool) {
 	m.entries.Range(func(key, value any) bool { return visit(key.(K), value.(V)) })
 }

@@ -19,8 +19,8 @@ const (
 // Remote is a span of another process. The zero value is none.
 type Remote struct{ span trace.SpanContext }
 
-// ParseRemote reads the values of traceparent and tracestate. It returns the zero value if traceparent is not there
-// just once, or is invalid; an invalid tracestate is ignored (W3C Trace Context, section 4.3). It copies what it keeps:
+// ParseRemote reads the values of traceparent and tracestate. It returns the zero value unless traceparent is there
+// exactly once and valid; an invalid tracestate is ignored (W3C Trace Context, section 4.3). It copies what it keeps:
 // the strings of a call end with the call.
 func ParseRemote(parent, state []string) Remote {
 	if len(parent) != 1 {
@@ -61,7 +61,7 @@ func (ids) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID) {
 func newTraceID() (id trace.TraceID) {
 	for !id.IsValid() {
 		binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) //nolint:gosec // an id, and no secret
-		binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // likewise
+		binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // the same
 	}
 	return id
 }

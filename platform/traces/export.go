@@ -76,7 +76,7 @@ func (e *export) OnEnd(span sdk.ReadOnlySpan) {
 	e.SpanProcessor.OnEnd(span)
 }
 
-// cut ends a request to the collector that is still under way.
+// cut ends a current request to the collector.
 func (e *export) cut() {
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -100,14 +100,14 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 	s.out.held.Add(-int64(len(spans)))
 	if err == nil {
 		if s.failing {
-			s.log.Info("the collector takes traces again", "lost", s.out.lost.Load())
+			s.log.Info("the collector accepts traces again", "lost", s.out.lost.Load())
 		}
 		s.failing = false
 		return nil
 	}
 	s.out.lost.Add(int64(len(spans)))
 	if !s.failing {
-		s.log.Warn("the collector does not take traces; what it does not take is dropped", "error", reason(err))
+		s.log.Warn("the collector does not accept traces; they are dropped", "error", reason(err))
 	}
 	s.failing = true
 	return nil

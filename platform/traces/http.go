@@ -19,8 +19,8 @@ type Transport struct {
 	// Purpose ends the names of spans: what requests are for, in a word. For says so for a single one.
 	Purpose string
 
-	// Propagate hands the trace on in traceparent. Baggage and tracestate, which can have text of a caller or of the
-	// operator's other systems in them, are never handed on.
+	// Propagate passes the trace on in traceparent. Baggage and tracestate, which can have text from a caller or the
+	// operator's other systems, are never passed on.
 	Propagate bool
 }
 

@@ -2,7 +2,7 @@ package traces
 
 import "net/http"
 
-// otherMethod stands for the methods that callers make up, of which there is no end.
+// otherMethod replaces methods that callers invent, whose number is unlimited.
 const otherMethod = "_OTHER"
 
 // Method returns a request's method as spans have it, and how their names begin, both of which have few values

@@ -1,9 +1,9 @@
 // Package traces records spans and sends them to a collector of OpenTelemetry.
 //
 // It owns what is sampled, the queue of finished spans and their export. Spans are sent in batches by one goroutine;
-// what the collector does not take in time is dropped and counted, so that a collector that is slow or away delays
-// nothing. It leaves to its callers what a span is called and which attributes it has: never a credential, a value of
-// a query or a body.
+// what the collector doesn't accept in time is dropped and counted, so that a slow or unreachable collector delays
+// nothing. It leaves to its callers what a span is called and which attributes it has: never a credential, a value of a
+// query or a body.
 //
 // Standards: the OpenTelemetry specification of tracing and of OTLP over HTTP, by the OpenTelemetry SDK for Go; W3C
 // Trace Context.
@@ -43,7 +43,7 @@ type Options struct {
 	QueueSize int
 }
 
-// The bounds of what is held and sent.
+// The limits of what is kept and sent.
 const (
 	queueSize   = 4096
 	batchSize   = 512
@@ -126,8 +126,8 @@ func describe(o Options) (*resource.Resource, error) {
 // Lost returns how many spans could not be sent.
 func (t *Tracer) Lost() int64 { return t.export.lost.Load() }
 
-// Close sends what is left, until ctx ends. It returns no error for a collector that does not take it: that is logged
-// and counted.
+// Close sends the remaining spans, until ctx ends. It doesn't return an error if the collector doesn't accept them:
+// that is logged and counted.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil

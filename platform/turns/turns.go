@@ -1,5 +1,5 @@
-// Package turns lets few goroutines work on something at a time. Those that wait get their places in turn by whom they
-// work for, so that no one is delayed by how much work another one brings.
+// Package turns lets few goroutines work on something at a time. They take turns by the customer that they work for, so
+// that no customer is delayed by how much work another one brings.
 //
 // It does not know what the work is; see service/projects and gateway, which read and compile documents.
 package turns
@@ -17,8 +17,8 @@ import (
 // Within is how long Take waits for a place, unless Places says otherwise.
 const Within = 10 * time.Second
 
-// ErrBusy is the error of Take when there is no place in time.
-var ErrBusy = errors.New("turns: there is no place in time")
+// ErrBusy is the error of Take if no place becomes free in time.
+var ErrBusy = errors.New("turns: no place became free in time")
 
 // Places are as many places as the half of the process's threads, at least one. The zero value is ready for use.
 type Places struct {

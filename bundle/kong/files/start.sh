@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Starts the exported gateway, waits until it serves, asks each upstream once,
-# and checks that keys are required. Needs Docker or Podman with compose, and
-# curl.
+# Starts the exported gateway, waits until it is ready, calls each upstream
+# once, and checks that keys are required. Needs Docker or Podman with compose,
+# and curl.
 set -eu
 
-# What this export holds.
+# What this export has.
 project='@COMPOSE_PROJECT@'
 guarded='@GUARDED@'
 open='@OPEN@'
-tokened='@TOKENED@' # where tokens are taken
+tokened='@TOKENED@' # where tokens are accepted
 environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
 credentials='@CREDENTIALS@' # variables with secrets that are not in the export
-realm='@REALM@' # where people sign in; empty: nowhere
-login_secrets='@LOGIN_SECRETS@' # variables with the secrets of that
-rules='@AUTHZ@' # whether there are files for OpenFGA
-unknown_key='@UNKNOWN_KEY@' # well-formed, and opens nothing
+realm='@REALM@' # where people sign in; empty if there is none
+login_secrets='@LOGIN_SECRETS@' # variables with the realm's secrets
+rules='@AUTHZ@' # not empty if there are files for OpenFGA
+unknown_key='@UNKNOWN_KEY@' # well-formed, but not valid
 
 key=${POSTERN_KEY:-}
 token=${POSTERN_TOKEN:-}
@@ -37,24 +37,26 @@ usage() {
 usage: ./start.sh [--key KEY | --key-file FILE] [--token TOKEN | --token-file FILE]
                   [--path PATH] [--with-login] [--authz] [--stop]
 
-  --key-file FILE    also check that a key opens the gateway: the first line of FILE
-  --key -            the same with the first line of the standard input
+  --key-file FILE    also check that the gateway accepts a key: the first line of FILE
+  --key -            the same with the first line of standard input
   --key KEY          the same with KEY, which other users of this machine see in ps
-  --token-file FILE  also check that a token opens the gateway; --token as --key
+  --token-file FILE  also check that the gateway accepts a token; --token works like --key
   --path PATH        where to try the key and the token, such as /1.0.0/prod/status
   --with-login       also start Keycloak with the exported realm, where people sign in
   --authz            also start OpenFGA with the exported rules and groups
-  --stop             stop what was started and remove its containers; users of Keycloak
-                     and what is in OpenFGA are kept in volumes
+  --stop             stop everything and remove the containers. Keycloak's users and
+                     OpenFGA's data are kept in volumes
 
-A key in the environment variable POSTERN_KEY is used too, and a token in POSTERN_TOKEN.
+You can also set the key in the environment variable POSTERN_KEY, and the token in
+POSTERN_TOKEN.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
-KONG_STATUS_PORT (8100); the last two are published on 127.0.0.1 only, and so is
-LOGIN_PORT (8180) and OPENFGA_PORT (8280). START_TIMEOUT is how many seconds to wait for the gateway (120).
+KONG_STATUS_PORT (8100), LOGIN_PORT (8180), OPENFGA_PORT (8280). All but the first are
+published on 127.0.0.1 only. START_TIMEOUT is how many seconds to wait for the gateway
+(120).
 
-Exit status: 0 the gateway serves and every check is well, 1 it does not start,
-an upstream does not answer or a check fails, 2 wrong usage.
+Exit status: 0 if the gateway is ready and every check passed, 1 if it doesn't start, an
+upstream doesn't answer or a check failed, 2 for wrong usage.
 TEXT
 }
 
@@ -69,19 +71,19 @@ wrong_usage() {
   exit 2
 }
 
-# Prints the first line of its input without the blanks around it: files from Windows
+# Prints the first line of its input, trimmed: files from Windows
 # end their lines in CR LF.
 first_line() {
   sed -n '1{s/^[[:space:]]*//;s/[[:space:]]*$//;p;q;}'
 }
 
-# Prints the value of --key or --token: the argument, or the standard input for "-".
+# Prints the value of --key or --token: the argument, or standard input for "-".
 argument() {
   [ -n "$2" ] || wrong_usage "$1 needs a value"
   value=$2
   if [ "$value" = - ]; then
-    value=$(first_line) || wrong_usage "$1 -: cannot read the standard input"
-    [ -n "$value" ] || wrong_usage "$1 -: the first line of the standard input is empty"
+    value=$(first_line) || wrong_usage "$1 -: cannot read standard input"
+    [ -n "$value" ] || wrong_usage "$1 -: the first line of standard input is empty"
   fi
   printf '%s' "$value"
 }
@@ -130,31 +132,31 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only, and no blank or end of line' ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key may only have letters, digits, - and _, without spaces or line breaks' ;;
 esac
 case $token in
   *[!A-Za-z0-9._~+/=-]*)
-    wrong_usage 'a token has letters, digits, and . _ ~ + / = - only, and no blank or end of line'
+    wrong_usage 'a token may only have letters, digits and . _ ~ + / = -, without spaces or line breaks'
     ;;
-  ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export takes tokens' ;;
+  ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export accepts tokens' ;;
 esac
 if [ "$with_login" = yes ] && [ -z "$realm" ]; then
-  wrong_usage '--with-login: no route of this export takes tokens, so that nobody has to sign in'
+  wrong_usage '--with-login: no route of this export accepts tokens, so sign-in is not needed'
 fi
 if [ "$authz" = yes ] && [ -z "$rules" ]; then
   wrong_usage '--authz: no version of this export has rules'
 fi
 case $path in
-  *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write other characters than letters, digits and / . _ ~ - as %XX' ;;
+  *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write characters other than letters, digits and / . _ ~ - as %XX' ;;
   '' | /*) ;;
-  *) wrong_usage '--path begins with /' ;;
+  *) wrong_usage '--path must begin with /' ;;
 esac
 
-cd "$(dirname -- "$0")" || die 'cannot enter the folder of this script'
+cd "$(dirname -- "$0")" || die "cannot change to this script's folder"
 export COMPOSE_PROJECT_NAME="$project"
 
-# The value that compose gives a variable: from the environment, or else from .env. Only
-# whether there is one counts here.
+# The value that compose gives a variable: from the environment, or else from .env. It is
+# only checked for being empty.
 setting() {
   eval "value=\${$1:-}"
   if [ -z "$value" ] && [ -r .env ]; then
@@ -166,25 +168,25 @@ setting() {
   printf '%s' "$value"
 }
 
-# Without a credential the upstream would refuse every call, or take it for a caller's own,
-# and an introspection endpoint would not be asked.
+# Without a credential, the upstream would refuse every call, or treat it as a caller's own,
+# and the introspection endpoint would not be asked.
 check_credentials() {
   empty=
   for name in $credentials; do
     [ -n "$(setting "$name")" ] || empty="$empty $name"
   done
   [ -z "$empty" ] ||
-    die "no value for$empty: copy .env.example to .env and fill it in. It says what each value is for."
+    die "no value for$empty: copy .env.example to .env and fill it in. The file explains each value."
 }
 
-# Keycloak would take the placeholder of an empty variable for the secret itself.
+# Keycloak would use the placeholder of an empty variable as the secret.
 check_login_secrets() {
   empty=
   for name in $login_secrets; do
     [ -n "$(setting "$name")" ] || empty="$empty $name"
   done
   [ -z "$empty" ] ||
-    die "no value for$empty: copy .env.example to .env and fill it in. Keycloak needs it for people to sign in."
+    die "no value for$empty: copy .env.example to .env and fill it in. Keycloak needs it for sign-in."
 }
 
 # The gateway trusts the realm at its public address and fetches its keys inside compose's
@@ -202,7 +204,7 @@ wait_for_login() {
   until curl -fs -o /dev/null --max-time 5 "$login/realms/$realm/.well-known/openid-configuration"; do
     if [ "$waited" -ge "$wait_seconds" ]; then
       compose logs --no-color login 2>/dev/null | tail -n 20 >&2 || :
-      die "Keycloak does not serve the realm $realm after $wait_seconds seconds; above is the end of its log."
+      die "Keycloak does not serve the realm $realm after $wait_seconds seconds. The end of its log is above."
     fi
     sleep 1
     waited=$((waited + 1))
@@ -216,7 +218,7 @@ wait_for_authz() {
   until found=$(OPENFGA_TOKEN='' sh ../authz/load.sh --check --wait 0 "$openfga" 2>&1); do
     if [ "$waited" -ge "$wait_seconds" ]; then
       compose logs --no-color openfga-migrate openfga openfga-load 2>/dev/null | tail -n 20 >&2 || :
-      die "OpenFGA does not have the rules after $wait_seconds seconds ($found); above is the end of its log."
+      die "OpenFGA does not have the rules after $wait_seconds seconds ($found). The end of its log is above."
     fi
     sleep 1
     waited=$((waited + 1))
@@ -224,8 +226,8 @@ wait_for_authz() {
   printf '%s, at %s\n' "$found" "$openfga"
 }
 
-# Which compose there is: a plugin of docker, the old separate program, or
-# podman's counterparts of both.
+# Finds compose: the plugin of docker, the old separate program, or podman's
+# counterparts of both.
 find_compose() {
   if command -v docker >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then
     flavour='docker compose'
@@ -236,9 +238,9 @@ find_compose() {
   elif command -v podman-compose >/dev/null 2>&1; then
     flavour='podman-compose'
   elif command -v docker >/dev/null 2>&1 || command -v podman >/dev/null 2>&1; then
-    die 'there is a container runtime, but no compose: install the compose plugin of Docker, or podman-compose.'
+    die 'found a container runtime, but no compose: install the compose plugin of Docker, or podman-compose.'
   else
-    die 'there is no container runtime: install Docker (with its compose plugin) or Podman, and try again.'
+    die 'found no container runtime: install Docker (with its compose plugin) or Podman, and try again.'
   fi
 }
 
@@ -257,14 +259,14 @@ check_runtime() {
   case $flavour in
     docker*)
       if command -v docker >/dev/null 2>&1 && ! docker info >/dev/null 2>&1; then
-        die 'Docker is installed but does not answer: is it running, and may this user talk to it?'
+        die 'Docker is installed but does not answer: is it running, and may this user access it?'
       fi
       ;;
   esac
 }
 
-# The gateway's own words when it refused its configuration, which take a few
-# lines; nothing otherwise.
+# The gateway's own message, a few lines, if it refused its configuration;
+# otherwise nothing.
 refusal() {
   compose logs --no-color kong 2>/dev/null |
     grep -A 5 -E -e 'init_by_lua error|error parsing declarative|failed (parsing|loading) declarative' \
@@ -278,11 +280,11 @@ wait_until_ready() {
     line=$(refusal || :)
     if [ -n "$line" ]; then
       printf '%s\n' "$line" >&2
-      die 'the gateway refused to start; above is what it says. Stop it with ./start.sh --stop.'
+      die 'the gateway refused to start. Its message is above. Stop it with ./start.sh --stop.'
     fi
     if [ "$waited" -ge "$wait_seconds" ]; then
       compose logs --no-color kong 2>/dev/null | tail -n 20 >&2 || :
-      die "the gateway is not ready after $wait_seconds seconds; above is the end of its log."
+      die "the gateway is not ready after $wait_seconds seconds. The end of its log is above."
     fi
     sleep 1
     waited=$((waited + 1))
@@ -301,8 +303,8 @@ print_loaded() {
   printf '%s\n' "$consumers" | grep -o '"username":"[^"\\]*"' | sed 's/^"username":"\(.*\)"$/  \1/' | sort | head -n 20
 }
 
-# The body of the answer to a GET with a header, and its status on a line below. The
-# header goes in by standard input, out of sight of ps.
+# The body of the answer to a GET with a header, and its status on a line below. curl
+# reads the header from standard input, so that ps doesn't show it.
 answer() {
   if [ -n "$2" ]; then
     printf 'header = "%s"\n' "$2" |
@@ -317,14 +319,15 @@ message_of() {
   printf '%s' "$1" | sed -n 's/.*"message":"\([^"\\]*\)".*/\1/p' | head -n 1
 }
 
-# Whether the plugin answers with the message. An upstream may have codes of the same names.
+# Checks that the message is one of the plugin's. An upstream may use the same codes.
 is_own() {
   [ -n "$1" ] && grep -qF "\"$1\"" plugins/kong/plugins/postern-auth/answers.lua
 }
 
-# Whose answer it is: "nothing", "refused" by the gateway, "ruled out" when it
-# refuses by a rule of the route, "no upstream" when it answers in the upstream's
-# place, or "upstream". Kong's own errors have its messages and a request_id.
+# Where the answer comes from: "nothing", "refused" by the gateway, "ruled out" if
+# a rule of the route refuses the call, "no upstream" if the gateway answers in the
+# upstream's place, or "upstream". Kong's own errors have its messages and a
+# request_id.
 whose() {
   message=$(message_of "$1")
   case $1:$message in
@@ -340,7 +343,7 @@ whose() {
   esac
 }
 
-# The same of an answer with a message of the plugin's.
+# The same for an answer with one of the plugin's messages.
 whose_own() {
   case $1 in
     *'"code":"insufficient_scope"'* | *'"code":"not_in_group"'* | *'"code":"not_owner"'* | *'"code":"no_rule"'* | \
@@ -355,18 +358,18 @@ wrong() {
   failures=$((failures + 1))
 }
 
-# Why the gateway cannot judge the token of a call that got this answer.
+# Why the gateway could not check the token of a call that got this answer.
 why_unjudged() {
   case $1 in
     *'"code":"issuer_unavailable"'*) printf ', because the gateway cannot fetch the keys of its issuer' ;;
     *'"code":"provider_unavailable"'*) printf ', because the introspection endpoint does not answer the gateway' ;;
     *'"code":"provider_answer_invalid"'*)
-      printf ', because the introspection endpoint gives no usable answer: it may know another client secret'
+      printf ', because the answer of the introspection endpoint is unusable: it may have another client secret'
       ;;
   esac
 }
 
-# The code of an answer in brackets.
+# The code of an answer in parentheses.
 code_of() {
   printf '%s' "$1" | sed -n 's/.*"code":"\([a-z_]*\)".*/ (\1)/p'
 }
@@ -386,12 +389,12 @@ check_refused() {
   fi
 }
 
-# What an unknown key or token is refused and this one is not: where any is let in, an
-# answer would say nothing of this one. The arguments are what it is called, the path,
+# Checks that this key or token is accepted and an unknown one is refused: if any were
+# accepted, an answer would prove nothing. The arguments are the word for it, the path,
 # the header with an unknown one, and the header with this one.
 check_opens() {
   if [ "$(whose "$(answer "$2" "$3")")" != refused ]; then
-    wrong "$2 lets in any $1, so that its answer says nothing of yours: name another address with --path"
+    wrong "$2 accepts any $1, so its answer proves nothing: choose another path with --path"
     return
   fi
   got=$(answer "$2" "$4")
@@ -401,8 +404,8 @@ check_opens() {
     upstream) printf 'ok    %s with your %s: let through, and the upstream answers %s\n' "$2" "$1" "$code" ;;
     'no upstream') wrong "$2 with your $1: let through, but the upstream does not answer ($code)" ;;
     'ruled out')
-      wrong "$2 with your $1: $code, refused by the rules of this address$(code_of "$got"). The $1 is valid: name an" \
-        "address that it may call with --path"
+      wrong "$2 with your $1: $code, refused by the rules of this route$(code_of "$got"). The $1 is valid: choose a" \
+        "path that it may call with --path"
       ;;
     *)
       wrong "$2 with your $1: $code, refused$(why_unjudged "$got")"
@@ -410,9 +413,9 @@ check_opens() {
   esac
 }
 
-# The running configuration with one route more for each service, at a random
-# path that is known here only and asks for no key. Nothing if gateway.yaml is
-# no longer laid out as exported.
+# The running configuration with one more route for each service, at a random
+# path that only this script knows and that requires no key. Nothing if
+# gateway.yaml no longer has its exported layout.
 with_check_routes() {
   awk -v secret="$1" '
     function id(n) {
@@ -441,7 +444,7 @@ with_check_routes() {
   ' gateway.yaml
 }
 
-# The status of replacing the running configuration by the standard input.
+# The status of replacing the running configuration with standard input.
 load() {
   curl -s -o /dev/null -w '%{http_code}' --max-time 120 -F 'config=<-' "$admin/config" || :
 }
@@ -449,17 +452,17 @@ load() {
 restore() {
   trap - EXIT INT HUP TERM
   [ "$(load <gateway.yaml)" = 201 ] ||
-    die 'the configuration could not be put back after asking the upstreams: run ./start.sh --stop, then ./start.sh.'
+    die 'the configuration could not be restored after calling the upstreams: run ./start.sh --stop, then ./start.sh.'
 }
 
-# Asks each upstream once through the gateway. For as long as that takes the
-# gateway has a route to each that asks for no key, at a path of 128 random bits;
-# callers notice nothing. A killed script leaves the routes until the gateway
-# starts again, at a path that nothing has noted.
+# Calls each upstream once through the gateway. During this, the gateway has a
+# route to each that requires no key, at a path of 128 random bits; callers don't
+# notice. If the script is killed, the routes stay until the gateway starts again,
+# at a path that is recorded nowhere.
 ask_upstreams() {
   secret=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   if ! with_check_routes "$secret" >/dev/null; then
-    printf 'note  the upstreams were not asked: gateway.yaml is laid out otherwise than exported\n'
+    printf 'note  the upstreams were not called: gateway.yaml no longer has its exported layout\n'
     return 0
   fi
   trap restore EXIT
@@ -476,19 +479,19 @@ ask_upstreams() {
       restore
       settle "/$secret/1/" refused
       [ "$(whose "$got")" = refused ] ||
-        die 'the routes for asking the upstreams are still there: run ./start.sh --stop.'
+        die 'the routes for calling the upstreams are still there: run ./start.sh --stop.'
       ;;
     4??)
       trap - EXIT INT HUP TERM
-      printf 'note  the upstreams were not asked: the gateway answers the routes for it with %s %s\n' "$loaded" \
-        '(413: gateway.yaml has over 10 MB)'
+      printf 'note  the upstreams were not called: the gateway answered %s to the routes for it %s\n' "$loaded" \
+        '(413: gateway.yaml is larger than 10 MB)'
       ;;
-    *) die "the gateway answered the routes for asking the upstreams with $loaded." ;;
+    *) die "the gateway answered $loaded to the routes for calling the upstreams." ;;
   esac
 }
 
-# Asks for a path until the gateway refuses it, or no longer does: its workers
-# take a new configuration one after the other.
+# Calls a path until the gateway refuses it, or no longer does: its workers load a
+# new configuration one after the other.
 settle() {
   tries=0
   got=$(answer "$1" '')
@@ -505,12 +508,12 @@ settle() {
   done
 }
 
-# Whether the gateway has no route for a path that got this answer.
+# Checks that the gateway has no route for the path that got this answer.
 is_unrouted() {
   [ "$(message_of "$1")" = 'no Route matched with those values' ]
 }
 
-# The route asks for no credential: an upstream that is such a gateway too may.
+# The route requires no credential, but an upstream that is also such a gateway may.
 ask_upstream() {
   settle "$2" asked
   code=${got##*"
@@ -522,13 +525,13 @@ ask_upstream() {
   esac
   case $whose in
     upstream) printf 'ok    the upstream of %s answers: %s\n' "$1" "$code" ;;
-    'no upstream') wrong "the upstream of $1 does not answer: the gateway says $code" ;;
-    *) wrong "the upstream of $1 could not be asked: $code" ;;
+    'no upstream') wrong "the upstream of $1 does not answer: the gateway answers $code" ;;
+    *) wrong "the upstream of $1 could not be called: $code" ;;
   esac
 }
 
-# The first address of the environment whose name stands in the key, between the
-# underscores. A key for all of them says so there, and any address will do.
+# The first path of the environment whose name is in the key, between the
+# underscores. A key for all environments has all there, and any path will do.
 path_for_key() {
   of_key=${key#*_}
   of_key=${of_key%%_*}
@@ -551,10 +554,10 @@ smoke_test() {
     check_refused "$prefix with an unknown key" "$prefix" "X-API-Key: $unknown_key"
   done
   for prefix in $open; do
-    printf 'open  %s asks for no key\n' "$prefix"
+    printf 'open  %s requires no key\n' "$prefix"
   done
   for prefix in $tokened; do
-    check_refused "$prefix with a token that is none" "$prefix" "Authorization: Bearer none"
+    check_refused "$prefix with an invalid token" "$prefix" "Authorization: Bearer none"
   done
   if [ -n "$key" ]; then
     check_opens key "${path:-$(path_for_key)}" "X-API-Key: $unknown_key" "X-API-Key: $key"
@@ -566,7 +569,7 @@ smoke_test() {
 
 find_compose
 if [ "$stop" = yes ]; then
-  # Also what other runs have started.
+  # Also stop what other runs have started.
   [ -z "$realm" ] || with_login=yes
   [ -z "$rules" ] || authz=yes
   compose down
@@ -580,13 +583,13 @@ if [ "$with_login" = yes ]; then
   trust_login
 fi
 if [ "$authz" = yes ]; then
-  # The gateway asks it inside compose's network.
+  # The gateway reaches it inside compose's network.
   OPENFGA_URL=http://openfga:8080
   OPENFGA_STORE=
   OPENFGA_TOKEN=
   export OPENFGA_URL OPENFGA_STORE OPENFGA_TOKEN
 fi
-compose up -d || die "the containers could not be started by $flavour; above is why."
+compose up -d || die "$flavour could not start the containers. The reason is above."
 wait_until_ready
 if [ "$with_login" = yes ]; then
   wait_for_login
@@ -598,6 +601,6 @@ print_loaded
 ask_upstreams
 smoke_test
 if [ "$failures" -gt 0 ]; then
-  die "the gateway runs, but $failures of the checks went wrong. Stop it with ./start.sh --stop."
+  die "the gateway runs, but $failures of the checks failed. Stop it with ./start.sh --stop."
 fi
-printf 'The gateway serves on %s\n' "$proxy"
+printf 'The gateway is ready at %s\n' "$proxy"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Replays the recorded requests of probes.jsonl against a gateway and prints
-# where the answers differ. Needs curl and nothing else.
+# Sends the recorded requests in probes.jsonl to a gateway and prints where the
+# answers differ. Needs only curl.
 set -eu
 
 base="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
@@ -13,21 +13,21 @@ usage() {
   cat <<'TEXT'
 usage: ./verify.sh [--key KEY | --key-file FILE] [--counted] [BASE_URL]
 
-BASE_URL is where the gateway answers; the default is http://127.0.0.1 and the
-port in KONG_PROXY_PORT (8000). This export holds no keys, so that probes which
-need one are left out unless you lend yours:
+BASE_URL is the address of the gateway; the default is http://127.0.0.1 with the
+port in KONG_PROXY_PORT (8000). This export has no keys, so probes that need one
+are left out unless you give yours:
 
   --key-file FILE  the first line of FILE is the key
-  --key -          the first line of the standard input is the key
+  --key -          the first line of standard input is the key
   --key KEY        the key itself, which other users of this machine see in ps
 
-A key in the environment variable POSTERN_KEY is used too.
+You can also set the key in the environment variable POSTERN_KEY.
 
-  --counted        also the probes that the gateway counts against limits as
-                   calls of the fallback owner, one for each of its addresses
+  --counted        also send the probes that count against limits as calls of the
+                   fallback owner, one for each of its paths
 
-Exit status: 0 every answer is as recorded, 1 one differs or nothing answers,
-2 wrong usage.
+Exit status: 0 if every answer is as recorded, 1 if one differs or nothing
+answers, 2 for wrong usage.
 TEXT
 }
 
@@ -37,7 +37,7 @@ wrong_usage() {
   exit 2
 }
 
-# Prints the first line of its input without the blanks around it: files from Windows
+# Prints the first line of its input, trimmed: files from Windows
 # end their lines in CR LF.
 first_line() {
   sed -n '1{s/^[[:space:]]*//;s/[[:space:]]*$//;p;q;}'
@@ -49,8 +49,8 @@ while [ $# -gt 0 ]; do
       [ -n "${2:-}" ] || wrong_usage '--key needs a value'
       key=$2
       if [ "$key" = - ]; then
-        key=$(first_line) || wrong_usage '--key -: cannot read the standard input'
-        [ -n "$key" ] || wrong_usage '--key -: the first line of the standard input is empty'
+        key=$(first_line) || wrong_usage '--key -: cannot read standard input'
+        [ -n "$key" ] || wrong_usage '--key -: the first line of standard input is empty'
       fi
       shift
       ;;
@@ -72,29 +72,29 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*) wrong_usage 'a key has letters, digits, - and _ only, and no blank or end of line' ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key may only have letters, digits, - and _, without spaces or line breaks' ;;
 esac
 command -v curl >/dev/null 2>&1 || {
   printf 'verify.sh: curl is missing: install it, and try again.\n' >&2
   exit 1
 }
-# One line that says so, instead of a difference for every probe.
+# One message, instead of a difference for every probe.
 reason=$(curl -sS -o /dev/null --max-time 30 "$base/" 2>&1) || {
   printf 'verify.sh: nothing answers at %s (%s)\n' "$base" "$reason" >&2
-  printf 'Start the gateway with ../gateway/start.sh, or say where it is: ./verify.sh BASE_URL\n' >&2
+  printf 'Start the gateway with ../gateway/start.sh, or give its address: ./verify.sh BASE_URL\n' >&2
   exit 1
 }
 
-# The value of a string field of the current line. Probes have no quotes or
-# backslashes inside their values.
+# The value of a string field of the current line. Values in probes have no quotes or
+# backslashes.
 text_of() {
   rest=${line#*"\"$1\":\""}
   printf '%s' "${rest%%\"*}"
 }
 
-# Whether the lent key is for the environment that a path ends with: its name
-# stands in the key, between the underscores. A key for all of them says all,
-# unless that is what an environment is called.
+# Checks that the key is valid for the environment that a path ends with: its name
+# is in the key, between the underscores. A key for all environments has all there,
+# unless an environment has that name.
 key_opens() {
   [ -n "$key" ] || return 1
   of_key=${key#*_}
@@ -103,7 +103,7 @@ key_opens() {
   [ "$of_key" = "${of_path##*/}" ] || { [ "$of_key" = all ] && [ "$all_is_a_name" = no ]; }
 }
 
-# A curl configuration with the probe's headers, one a line.
+# A curl configuration with the probe's headers, one per line.
 headers() {
   list=${line#*'"headers":['}
   list=${list%%']'*}
@@ -120,11 +120,11 @@ headers() {
   esac
 }
 
-# Whether the body may be the gateway's own. An upstream can have codes of the same names; the
-# messages of the exported gateway stand in its plugin.
+# Checks that the body may be the gateway's own. An upstream may use the same codes; the
+# messages of the exported gateway are in its plugin.
 is_own() {
   case $got_code in
-    upstream_timeout | loop_detected) return 0 ;; # of the hosted gateway alone
+    upstream_timeout | loop_detected) return 0 ;; # only the hosted gateway has these
   esac
   [ -r "$answers" ] || return 0
   message=${body#*'"message":"'}
@@ -191,8 +191,8 @@ while IFS= read -r line; do
   esac
   wrong=no
   if [ "$status" = 0 ]; then
-    # Any answer of the upstream will do, and none that the gateway gives in its
-    # place: a refusal, or a 5xx because the upstream does not answer. Kong's own
+    # Any answer of the upstream will do, but none that the gateway gives in its
+    # place: a refusal, or a 5xx because the upstream doesn't answer. Kong's own
     # errors have its messages and a request_id.
     own=$got_code
     is_own || own=
@@ -221,7 +221,7 @@ while IFS= read -r line; do
     equal=$((equal + 1))
   fi
 done <"$probes"
-printf '%d equal, %d different, %d left out for want of a key\n' "$equal" "$different" "$left_out"
-[ "$too_far" -eq 0 ] || printf '%d left out: they are for calls from the machine of the gateway\n' "$too_far"
-[ "$spared" -eq 0 ] || printf '%d left out: they spend calls of the fallback owner; --counted sends them\n' "$spared"
+printf '%d equal, %d different, %d left out because they need a key\n' "$equal" "$different" "$left_out"
+[ "$too_far" -eq 0 ] || printf '%d left out because they must be sent from the machine of the gateway\n' "$too_far"
+[ "$spared" -eq 0 ] || printf '%d left out because they count as calls of the fallback owner (--counted sends them)\n' "$spared"
 [ "$different" -eq 0 ]

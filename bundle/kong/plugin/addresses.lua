@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Internet addresses and ranges of them, IPv4 and IPv6 (RFC 4291, section 2.2;
--- RFC 4632, section 3.1). An address is the string of its 4 or 16 bytes; an IPv4
--- address written as IPv6 (::ffff:192.0.2.1) is the IPv4 address.
+-- IP addresses and address ranges, IPv4 and IPv6 (RFC 4291, section 2.2; RFC 4632, section 3.1). An address is the
+-- string of its 4 or 16 bytes; an IPv4 address written as IPv6 (::ffff:192.0.2.1) is the IPv4 address.
 
 local floor = math.floor
 
@@ -24,7 +23,7 @@ local function ipv4(text)
 end
 
 
--- The bytes of hexadecimal groups with colons between them.
+-- The bytes of hexadecimal groups separated by colons.
 local function groups(text)
   if text == "" then
     return ""
@@ -69,7 +68,7 @@ local function bytes_of(text)
 end
 
 
--- nil for what is no address, such as "unix:".
+-- nil for a text that is not an address, such as "unix:".
 function addresses.parse(text)
   local bytes = bytes_of((text:gsub("%%.*$", ""))) -- without the zone of a link
   if bytes and #bytes == 16 and bytes:sub(1, 12) == MAPPED then
@@ -79,14 +78,13 @@ function addresses.parse(text)
 end
 
 
--- One text for each address: the same caller may come over a socket of IPv6.
+-- One text for each address: the same caller may come through an IPv6 socket.
 function addresses.canonical(text)
   return text:match("^::[fF][fF][fF][fF]:(%d+%.%d+%.%d+%.%d+)$") or text
 end
 
 
--- The ranges of a list such as { "192.0.2.0/24", "2001:db8::/32" }; nil if one of
--- them is none.
+-- The ranges of a list such as { "192.0.2.0/24", "2001:db8::/32" }; nil if one of them is invalid.
 local function ranges_of(list)
   local out = {}
   for i, text in ipairs(list) do
@@ -102,7 +100,7 @@ local function ranges_of(list)
 end
 
 
--- Whether the first bits of two bytes are the same.
+-- Reports whether the first bits of two bytes are the same.
 local function same_bits(a, b, bits)
   local rest = 2 ^ (8 - bits)
   return floor(a / rest) == floor(b / rest)
@@ -119,7 +117,7 @@ local function within(range, address)
 end
 
 
--- nil, which is no address, lies in none.
+-- nil is not an address, so it is in no range.
 local function contain(ranges, address)
   if not address then
     return false
@@ -133,8 +131,7 @@ local function contain(ranges, address)
 end
 
 
--- Whether an address lies in one of the ranges in a text, which have commas
--- between them.
+-- Reports whether an address is in one of the ranges in a text, separated by commas.
 function addresses.listed(text, address)
   local list = {}
   for range in text:gmatch("[^,]+") do
@@ -145,7 +142,7 @@ function addresses.listed(text, address)
 end
 
 
--- Rules are read once: a call should not wait for a hundred of them.
+-- Rules are parsed once: a call should not wait for a hundred of them.
 local read = setmetatable({}, { __mode = "k" })
 
 local function read_rules(rules)
@@ -158,8 +155,8 @@ local function read_rules(rules)
 end
 
 
--- Whether rules let an address in: what is denied is out, and where something is
--- allowed, all else is out. Rules that cannot be read refuse every call.
+-- Reports whether rules admit an address: denied addresses are refused, and if any are allowed, all others are refused.
+-- Invalid rules refuse every call.
 function addresses.admitted(rules, address)
   local known = read_rules(rules)
   if not known.allow or not known.deny or contain(known.deny, address) then

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What callers are answered instead of by the upstream, as on the hosted gateway.
+-- The answers that callers get instead of the upstream's, as from the hosted gateway.
 
 local answers = {}
 
 local KEY = 'Key realm="postern"'
 
--- By the name of a refusal: status, message, and where the name is not the code, the code;
--- for a 401 also the challenge (RFC 9110, 15.5.2; RFC 6750, section 3).
+-- By the name of a refusal: status, message, and, if the name is not the code, the code; for a 401 also the challenge
+-- (RFC 9110, 15.5.2; RFC 6750, section 3).
 local ANSWERS = {
   credentials_required = { 401, "Send an API key in the X-API-Key header.", challenge = KEY },
   token_required = {
@@ -23,7 +23,7 @@ local ANSWERS = {
   user_frozen = { 403, "This user is frozen." },
   wrong_tenant = { 403, "This API key belongs to a tenant that is not served here." },
   token_tenant = {
-    403, "This token belongs to a tenant that is not served here, or to another than the API key does.",
+    403, "This token belongs to a tenant that is not served here, or to a different tenant than the API key.",
     code = "wrong_tenant",
   },
   client_frozen = { 403, "This application is frozen." },
@@ -34,15 +34,15 @@ local ANSWERS = {
   },
   not_in_group = { 403, "This route requires a group that the caller is not in." },
   not_owner = { 403, "Only the owner of this object may make this call." },
-  ownership_unavailable = { 503, "Who owns the object cannot be checked at the moment." },
+  ownership_unavailable = { 503, "The owner of the object cannot be checked at the moment." },
   no_rule = { 403, "No rule of this API allows this route." },
   ip_denied = { 403, "Calls from this address are not allowed." },
   rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
-  quota_exceeded = { 429, "The quota of calls is used up; try again after the time in Retry-After." },
+  quota_exceeded = { 429, "The call quota is used up; try again after the time in Retry-After." },
   limits_unavailable = { 503, "Calls cannot be counted at the moment." },
   issuer_unavailable = { 503, "The keys of the token's issuer are not available at the moment." },
-  provider_unavailable = { 503, "The issuer of this token cannot be reached to check it at the moment." },
-  provider_answer_invalid = { 502, "The issuer of this token gives no usable answer about it." },
+  provider_unavailable = { 503, "The token's issuer cannot be reached to check the token at the moment." },
+  provider_answer_invalid = { 502, "The token's issuer gave an unusable answer about it." },
   provider_token_unavailable = {
     503, "The provider's token for the upstream cannot be decrypted at the moment.",
   },
@@ -70,13 +70,11 @@ function answers.refuse(name, headers)
 end
 
 
--- nginx takes an interim answer (1xx) for the final one and then neither reads the
--- caller's next request nor ends its connection; what the upstream sends next would
--- follow as it is, which a proxy in front takes for the answer to another caller. Lua
--- cannot end the connection, and "Connection: close" is only a header to nginx. So
--- nginx is told to answer itself, with a code after which it ends the connection: 501,
--- unlike 500, has no error_page of Kong's. It runs header_filter once more for that
--- answer, where ours replaces it.
+-- nginx mistakes an interim response (1xx) for the final one, and then neither reads the caller's next request nor
+-- closes its connection. Whatever the upstream sends next would follow unchanged, and a proxy in front would treat it
+-- as the response to another caller. Lua cannot close the connection, and "Connection: close" is only a header to
+-- nginx. So nginx is told to answer itself, with a code after which it closes the connection: 501, which unlike 500 has
+-- no error_page of Kong's. It runs header_filter again for that response, and our response replaces it there.
 function answers.refuse_interim()
   if ngx.ctx.postern_interim then
     answers.refuse("upstream_unreachable")

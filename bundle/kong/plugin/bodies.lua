@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The bodies that the plugin request-transformer changes behind this one. It takes a body
--- that does not fit into nginx's buffer for an empty one, and replaces it by what is added;
--- and it fails on JSON that is neither an object nor an array.
+-- The bodies that the plugin request-transformer changes after this one. It treats a body that does not fit into
+-- nginx's buffer as empty, and replaces it with what is added. It also fails on JSON that is neither an object nor an
+-- array.
 
 local cjson = require "cjson.safe"
 
@@ -36,7 +36,7 @@ local function has_too_many_arguments(form)
 end
 
 
--- Whether a text is JSON, but neither an object nor an array.
+-- Reports whether a text is JSON, but neither an object nor an array.
 local function is_scalar(text)
   local first = text:match("^[ \t\r\n]*(.)")
   if not first or first == "{" or first == "[" then
@@ -47,7 +47,7 @@ local function is_scalar(text)
 end
 
 
--- Why the call is refused, whose body may have at most limit bytes; nil if it is not.
+-- The refusal of a call whose body may have at most limit bytes; nil if it is admitted.
 function bodies.refusal(limit)
   local kind = kind_of(kong.request.get_header("content-type"))
   if not kind then

@@ -1,20 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Requests of the gateway's own, bounded in time and in size. Redirects are not followed.
--- Problems quote neither requests nor answers, which may have tokens in them.
+-- The gateway's own requests, limited in time and size. Redirects are not followed. Problems quote neither requests nor
+-- answers, which may have tokens in them.
 
 local fetch = {}
 
--- The problem of a request without an answer in time.
+-- The problem if a request gets no answer in time.
 fetch.TOO_LATE = "there is no answer in time"
 
 -- Idle connections that each worker keeps to one server, and for how long, in milliseconds.
 local MOST_IDLE, IDLE_FOR = 32, 60000
 
 
--- How the body of an answer ends: where a server says neither its length nor that it comes
--- in chunks, when the connection is closed. Returns nil for a length that is none, which
--- the library would read without end.
+-- How the body of an answer ends: if a server sends neither a length nor chunks, it ends when the connection is closed.
+-- Returns nil for an invalid length, with which the library would read without end.
 local function framing(headers)
   local length = headers["Content-Length"]
   if headers["Transfer-Encoding"] ~= nil then
@@ -37,7 +36,7 @@ local function body_of(answer, most)
     local part, problem = reader(8192)
     local ended = problem == "closed" and framed == "end"
     if problem and not ended then
-      return nil, "it breaks off: " .. problem
+      return nil, "the connection breaks off: " .. problem
     end
     parts[#parts + 1] = part
     length = length + (part and #part or 0)
@@ -75,7 +74,7 @@ local function exchange(request)
   })
   if not answer then
     client:close()
-    return nil, "it breaks off, or answers in another protocol than HTTP"
+    return nil, "the connection breaks off, or does not use HTTP"
   end
   local body, too_long
   body, problem, too_long = body_of(answer, request.most)
@@ -93,10 +92,9 @@ local function sleep(seconds)
 end
 
 
--- Sends {method, address, headers, body} and returns the answer: {status, body}, or
--- {status, problem, too_long} without its body. Returns nil and the problem where there is
--- none within so many seconds, whatever of it has come until then. most bounds the body, in
--- bytes; with keep the connection is used again.
+-- Sends {method, address, headers, body} and returns the answer: {status, body}, or {status, problem, too_long} without
+-- its body. Returns nil and the problem if the answer is not complete within the given seconds. most limits the body,
+-- in bytes; with keep, the connection is reused.
 function fetch.send(request)
   local work, clock = ngx.thread.spawn(exchange, request), ngx.thread.spawn(sleep, request.within)
   local worked, answer, problem = ngx.thread.wait(work, clock)

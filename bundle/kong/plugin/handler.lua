@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Postern's access control, carried by the exported gateway.
+-- Postern's access control for the exported gateway.
 --
--- Decides every call as the hosted gateway does: the same keys open the same
--- environments, the same errors say no, and the upstream sees the same headers.
--- Keys are known by their SHA-256 only; nothing here or in gateway.yaml opens
--- anything by itself.
+-- Decides every call as the hosted gateway does: the same keys are valid for the same environments, refusals are the
+-- same, and the upstream gets the same headers. Only the SHA-256 of each key is known, so no one can call with what is
+-- here or in gateway.yaml.
 
 local addresses = require "kong.plugins.postern-auth.addresses"
 local answers = require "kong.plugins.postern-auth.answers"
@@ -23,17 +22,16 @@ local transforms = require "kong.plugins.postern-auth.transforms"
 local upstream = require "kong.plugins.postern-auth.upstream"
 
 local PosternAuth = {
-  -- After cors (2000), before ip-restriction (990), acl (950) and
-  -- rate-limiting (910), which need to know whose call it is. The last one cannot
-  -- take our limits over: Kong runs one instance of a plugin for a call, and ours
-  -- are counted by key, owner, address and project at once.
+  -- After cors (2000), before ip-restriction (990), acl (950) and rate-limiting (910), which need to know the caller.
+  -- The last one cannot replace our limits: Kong runs one instance of a plugin for a call, and our limits count by key,
+  -- owner, address and project at once.
   PRIORITY = 1250,
   VERSION = "1.0.0",
 }
 
 local KEY_HEADER, TOKEN_HEADER = "x-api-key", "authorization"
 
--- Kong hands out at most this many header lines, and drops the rest silently.
+-- Kong returns at most this many header lines, and silently drops the rest.
 local MOST_HEADERS = 1000
 
 -- A route that is not in the exported table was added later by hand. It requires
@@ -41,12 +39,10 @@ local MOST_HEADERS = 1000
 local UNKNOWN_ROUTE = { mode = "authenticate", takes = { api_key = true }, keyless = "reject" }
 
 
--- Kong removes, after every plugin has run, the headers that the caller's
--- Connection header names: "Connection: X-Consumer-ID" would take the identity
--- away from a call with a valid key, and a header of the route's own from any. It
--- reads that header from a copy made before the plugins ran, which the PDK gives no
--- access to, so the copy is corrected. Where there is none (another Kong), such a
--- call is refused. The same goes for headers that a transform may set.
+-- Kong removes, after every plugin has run, the headers that the caller's Connection header names: "Connection:
+-- X-Consumer-ID" would remove the identity of a call with a valid key, or a route's own header from any call. It reads
+-- that header from a copy made before the plugins ran, which the PDK cannot access, so the copy is corrected. If there
+-- is none (another Kong), such a call is refused. The same applies to headers that a transform may set.
 local function protect_identity(lines, own, changes)
   local harmless = headers.harmless_connection(lines, own and own.names, changes and changes.names)
   if not harmless then
@@ -68,7 +64,7 @@ end
 
 -- The entry of a presented key, or nil and the code of the refusal.
 local function check_key(state, environment, presented)
-  -- A table stands for a header that came more than once.
+  -- A table means that the header came more than once.
   local entry = type(presented) == "string" and keys.find(state.keys, presented)
   if not entry then
     return nil, "invalid_key"
@@ -125,9 +121,8 @@ local FIELDS = {
   "refused", "realm", "introspection", "rules", "members", "openfga", "transforms",
 }
 
--- Takes our fields out of a configuration of Kong's. On every call Kong walks through
--- all that is left in it (kong.vault.update), which takes longer than the rest of the
--- call where there are thousands of keys.
+-- Takes our fields out of one of Kong's configurations. On every call, Kong walks through everything that is left in it
+-- (kong.vault.update). With thousands of keys, that takes longer than the rest of the call.
 local function take(config)
   local settings = {}
   for _, field in ipairs(FIELDS) do
@@ -137,8 +132,8 @@ local function take(config)
 end
 
 
--- What is worked out of each configuration, once. No state refers to the table that it
--- is kept by, which could never be freed otherwise.
+-- What is computed from each configuration, once. No state refers to the table that is its key, because the table could
+-- then never be freed.
 local states = setmetatable({}, { __mode = "k" })
 
 local function state_of(config)
@@ -178,8 +173,8 @@ local function state_of(config)
 end
 
 
--- Kong calls this with its configurations of the plugin whenever they were read again,
--- before the first call that they apply to.
+-- Kong calls this with its configurations of the plugin each time it has read them, before the first call that they
+-- apply to.
 function PosternAuth:configure(configs)
   for _, config in ipairs(configs or {}) do
     state_of(config)
@@ -187,8 +182,7 @@ function PosternAuth:configure(configs)
 end
 
 
--- The token of a call to a route that takes tokens: nil without one, or false and why
--- it is refused.
+-- The token of a call to a route that accepts tokens: nil without one, or false and the refusal.
 local function check_token(state, policy, lines)
   local text = tokens.presented(lines)
   if text == nil then
@@ -199,15 +193,14 @@ local function check_token(state, policy, lines)
 end
 
 
--- Whose call it is that came with a token, and with a key where entry is given; or nil
--- and the refusal.
+-- The caller of a call with a token, and with a key if entry is given; or nil and the refusal.
 local function of_token(state, policy, token, refusal, entry)
   refusal = refusal or tokens.refusal(state.settings, token, entry and entry.tenant)
   if refusal then
     return nil, refusal
   end
   if entry then
-    return tokens.beside(entry, token)
+    return tokens.with_key(entry, token)
   end
   local whose = tokens.caller(state.settings, policy, token)
   whose.limited = limits.of_owner(state.of_token, whose.account)
@@ -215,7 +208,7 @@ local function of_token(state, policy, token, refusal, entry)
 end
 
 
--- What a call without any credential is asked for.
+-- The credentials that a call without any is told to send.
 local function required(takes_keys, takes_tokens)
   if takes_keys and takes_tokens then
     return "either_required"
@@ -224,8 +217,7 @@ local function required(takes_keys, takes_tokens)
 end
 
 
--- Whose call it is: that of its key, of its token, of the fallback owner or of an
--- anonymous caller; or nil and the refusal.
+-- The caller: by its key or token, the fallback owner, or an anonymous caller; or nil and the refusal.
 local function authenticate(state, policy, received)
   local takes_keys, takes_tokens = policy.takes.api_key, policy.takes.jwt or policy.takes.opaque
   local token, refusal
@@ -253,9 +245,9 @@ local function authenticate(state, policy, received)
 end
 
 
--- Removes what callers may not set. Each spelling is a header of its own to Kong, so
--- it is removed under the very name that it came with; own are the headers that the
--- route sets. Reports whether there were more lines than Kong hands out.
+-- Removes headers that callers may not set. To Kong, each spelling is a separate header, so it is removed by the exact
+-- name that it came with; own are the headers that the route sets. Reports whether there were more lines than Kong
+-- returns.
 local function clean(received, takes_keys, own)
   local lines = 0
   for name, value in pairs(received) do
@@ -274,8 +266,8 @@ local function hides_dot_segment()
 end
 
 
--- kong.client.authenticate tells the other plugins whose call it is; the headers for
--- the upstream it leaves to us. Returns whether the call may go on.
+-- kong.client.authenticate tells the other plugins who the caller is, but leaves the upstream's headers to us. Reports
+-- whether the call may continue.
 local function let_through(whose, credentials, signer, tag)
   local signed = signer and signature.headers(signer, tag, whose.headers)
   if signer and not signed then
@@ -298,9 +290,9 @@ local function let_through(whose, credentials, signer, tag)
 end
 
 
--- Kong compares the hosts of a route with the Host line byte by byte, but names have no
--- case (RFC 9110, section 4.2.3) and may end in a dot. The line is read from the copy of the
--- headers that Kong makes for its router, so the copy is made here and corrected.
+-- Kong compares the hosts of a route with the Host line byte by byte, but host names are case-insensitive (RFC 9110,
+-- section 4.2.3) and may end in a dot. The line is read from the copy of the headers that Kong makes for its router, so
+-- the copy is made here and corrected.
 function PosternAuth:rewrite()
   local received = ngx.ctx.cached_request_headers or ngx.req.get_headers()
   ngx.ctx.cached_request_headers = received
@@ -372,8 +364,8 @@ function PosternAuth:access(config)
 end
 
 
--- Kong puts what the upstream answers behind headers that are set in access, so
--- where the caller stands is written here, over what the upstream sent.
+-- Kong appends the upstream's headers to those that are set in access, so the rate limit headers are set here,
+-- replacing the upstream's.
 function PosternAuth:header_filter(config)
   answers.refuse_interim()
   ownership.answered(ngx.ctx.postern_tracked)

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Request headers that callers may not set, because upstreams trust them to come
--- from the gateway. A header counts in every spelling that an upstream could take
--- for it: one that reads CGI variables sees HTTP_X_TENANT_ID for X_Tenant_ID too.
+-- Request headers that callers may not set, because upstreams trust the gateway to set them. This covers every spelling
+-- that an upstream could mistake for the header: one that reads CGI variables sees HTTP_X_TENANT_ID for X_Tenant_ID
+-- too.
 
 local headers = {}
 
--- What becomes of a header. Those that are neither are forwarded.
+-- What happens to a header. All others are forwarded.
 headers.REMOVED = "removed"
 headers.KEY = "key" -- removed where keys are checked
 
@@ -15,7 +15,7 @@ local FAMILIES = {
   "x-consumer-", "x-credential-", "x-authenticated-", "x-tenant-", "x-project-", "x-anonymous-",
 }
 
--- Kong itself overwrites these, but only in this very spelling.
+-- Kong itself overwrites these, but only in this exact spelling.
 local SET_BY_KONG = {
   ["x-forwarded-for"] = true,
   ["x-forwarded-host"] = true,
@@ -26,7 +26,7 @@ local SET_BY_KONG = {
   ["x-real-ip"] = true,
 }
 
--- nginx frames a message by these, in this very spelling.
+-- nginx uses these to frame a message, in this exact spelling.
 local FRAMING = {
   ["content-length"] = true,
   ["transfer-encoding"] = true,
@@ -38,7 +38,7 @@ local function begins(text, start)
 end
 
 
--- Whether a header says who calls, or by which project; only the gateway may.
+-- Reports whether a header names the caller or the project. Only the gateway may set those.
 function headers.is_identity(name)
   local plain = name:lower():gsub("_", "-")
   for _, family in ipairs(FAMILIES) do
@@ -66,7 +66,7 @@ local function judge(name)
 end
 
 
--- The names that callers send are few, unless they are made up to fill memory.
+-- Callers send few different names, unless they invent them to fill memory.
 local MOST_NAMES = 1000
 local judged, names = {}, 0
 
@@ -85,18 +85,17 @@ function headers.fate(name)
 end
 
 
--- What a Connection line may not name: Kong would take away the caller's identity, or
--- the length or address without which a message cannot be forwarded.
+-- Headers that a Connection line may not name: Kong would remove the caller's identity, or the length or address
+-- without which a message cannot be forwarded.
 local function is_kept(token, own)
   local name = token:lower()
   return FRAMING[name] or name == "host" or headers.is_identity(name) or (own and own[(name:gsub("_", "-"))])
 end
 
 
--- Kong acts on the first Connection line only, and on every token in it. Returns one
--- line for all of them without the tokens that must not be acted on, own among them: the
--- names, in lower case, of headers that the route sets; changed those of transforms. Returns
--- nil where Kong may read what came.
+-- Kong acts only on the first Connection line, and on every token in it. Returns one line for all of them, without the
+-- tokens that Kong must not act on. These include own, the names in lowercase of headers that the route sets, and
+-- changed, those of transforms. Returns nil if Kong may read the original.
 function headers.harmless_connection(lines, own, changed)
   if lines == nil or lines == "close" or lines == "keep-alive" then
     return nil

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Opaque tokens, which only their issuer can check: its introspection endpoint (RFC 7662)
--- is asked on every call. Neither tokens nor answers are kept.
+-- Opaque tokens, which only their issuer can check: its introspection endpoint (RFC 7662) is asked on every call.
+-- Neither tokens nor answers are stored.
 
 local fetch = require "kong.plugins.postern-auth.fetch"
 local json = require "kong.plugins.postern-auth.json"
@@ -10,24 +10,24 @@ local queue = require "kong.plugins.postern-auth.queue"
 
 local introspection = {}
 
--- The bounds of a question, in seconds, and of an answer and a token, in bytes.
+-- The limits of a request, in seconds, and of an answer and a token, in bytes.
 local TIMEOUT, MAX_ANSWER, MAX_TOKEN = 5, 64 * 1024, 16384
 
--- Calls of a worker that wait for one endpoint.
+-- The most calls of a worker that wait for one endpoint.
 local MOST_WAITING = 200
 
 -- Seconds between two lines in the log about one endpoint.
 local LOG_EVERY = 30
 
 
--- A text in a form (application/x-www-form-urlencoded).
+-- A text encoded for a form (application/x-www-form-urlencoded).
 local function escaped(text)
   return (text:gsub("[^%w%-_.~ ]", function(c) return ("%%%02X"):format(c:byte()) end):gsub(" ", "+"))
 end
 
 
--- The secret of an endpoint, "" for one without; nil where the variable has no value.
--- The endpoint must not be asked then: it could answer anyone who does not say who asks.
+-- The client secret for an endpoint, "" if there is none; nil if the variable has no value. The endpoint must not be
+-- asked then, because it might also answer requests without authentication.
 local function secret_of(endpoint)
   if not endpoint.secret then
     return ""
@@ -37,7 +37,7 @@ local function secret_of(endpoint)
 end
 
 
--- The question: the token is in the body, because addresses end up in logs.
+-- The request. The token is in the body, because addresses end up in logs.
 local function question(endpoint, secret, text)
   local client = endpoint.client_id or ""
   local form = { "token=" .. escaped(text), "token_type_hint=access_token" }
@@ -65,24 +65,24 @@ local waiting = {}
 local logged = {}
 
 local function report(_, endpoint, problem)
-  -- A lower level is not printed: see KONG_LOG_LEVEL in docker-compose.yaml.
-  kong.log.crit("the introspection endpoint ", endpoint, " cannot judge tokens: ", problem)
+  -- Lower levels are not logged: see KONG_LOG_LEVEL in docker-compose.yaml.
+  kong.log.crit("the introspection endpoint ", endpoint, " cannot check tokens: ", problem)
 end
 
 
--- The refusal of a call whose token cannot be judged, with a line in the log.
+-- The refusal of a call whose token cannot be checked, with a line in the log.
 local function unjudged(id, endpoint, refusal, problem)
   local now = ngx.now()
   if not logged[id] or now - logged[id] >= LOG_EVERY then
     logged[id] = now
-    -- Not by the call itself: nginx would add its request line, with keys in the query.
+    -- Not in the call's own context, where nginx would add the request line, with keys in the query.
     ngx.timer.at(0, report, endpoint.endpoint, problem)
   end
   return nil, refusal
 end
 
 
--- What an answer of status 200 says; nil for what is none.
+-- The content of an answer with status 200; nil if it is invalid.
 local function said_in(text)
   local doc = json.object(text)
   if not doc then
@@ -105,7 +105,7 @@ local function said_in(text)
 end
 
 
--- What an answer says; or nil, the refusal and the problem.
+-- The content of an answer; or nil, the refusal and the problem.
 local function read(answer)
   local status = answer.status
   if status >= 500 or status == 429 or status == 408 then
@@ -123,7 +123,7 @@ local function read(answer)
 end
 
 
--- Whether an answer says that the token is a bearer token that is valid now.
+-- Reports whether an answer says that the token is a bearer token that is valid now.
 local function holds(said, now)
   local kind = said.kind:lower()
   return said.active and (said.expires == nil or said.expires + jwt.LEEWAY > now)
@@ -135,7 +135,7 @@ local function holds(said, now)
 end
 
 
--- What the token of an answer says, for tokens.caller; nil where it is not good here.
+-- The content of an answer's token, for tokens.caller; nil if it is not accepted here.
 local function accepted(endpoint, said)
   local scopes = jwt.scopes(said)
   if not holds(said, ngx.time()) or not scopes or not jwt.is_name(said.subject)
@@ -161,8 +161,8 @@ local function starts_with_any(text, prefixes)
 end
 
 
--- Whether a token is another issuer's, by its form. It must not be shown to the endpoint,
--- which could use it. exported is the exported realm, nil where it is not trusted.
+-- Reports, by a token's form, whether it is another issuer's. Such a token must not be sent to the endpoint, which
+-- could use it. exported is the exported realm, nil if it is not trusted.
 function introspection.withholds(endpoint, exported, text)
   local withheld = endpoint.withheld or {}
   local is_jwt, issuer = jwt.issuer_of(text)
@@ -181,13 +181,13 @@ function introspection.withholds(endpoint, exported, text)
 end
 
 
--- Whether a token can be sent as it is.
+-- Reports whether a token can be sent unchanged.
 function introspection.is_plain(text)
   return text ~= "" and #text <= MAX_TOKEN and not text:find("[^!-~]")
 end
 
 
--- What a token says by the endpoint of that id; or nil and the refusal.
+-- The content of a token according to the endpoint with that id; or nil and the refusal.
 function introspection.ask(id, endpoint, text)
   local secret = secret_of(endpoint)
   if not secret then

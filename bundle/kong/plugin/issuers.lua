@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The public keys of token issuers, fetched from where they publish them and kept by each
--- worker (OpenID Connect Discovery 1.0, section 4; RFC 7517, section 5).
+-- The public keys of token issuers, fetched from where they are published and kept by each worker (OpenID Connect
+-- Discovery 1.0, section 4; RFC 7517, section 5).
 
 local fetch = require "kong.plugins.postern-auth.fetch"
 local json = require "kong.plugins.postern-auth.json"
@@ -9,19 +9,18 @@ local jwks = require "kong.plugins.postern-auth.jwks"
 
 local issuers = {}
 
--- The ages of kept keys, in seconds: older ones are fetched again while they go on being
--- used, and verify nothing at all, since the issuer may have withdrawn one.
+-- The ages of kept keys, in seconds, after which they are fetched again while they stay in use, and after which they
+-- verify nothing, because the issuer may have withdrawn one.
 local REFRESH_AFTER, STALE_AFTER = 30, 60
 
--- Seconds between two fetches from one issuer, whatever its tokens name: invented key
--- ids must not flood it with requests.
+-- Seconds between two fetches from one issuer, whatever key ids tokens name: invented ones must not flood it with
+-- requests.
 local FETCH_EVERY = 30
 
--- The bounds of a fetch: seconds for the discovery document and the keys together, and
--- bytes of each.
+-- The limits of a fetch: seconds for the discovery document and the keys together, and bytes of each.
 local TIMEOUT, MAX_DOCUMENT = 5, 512 * 1024
 
--- Calls that wait for the keys of one issuer.
+-- The most calls that wait for the keys of one issuer.
 local MOST_WAITING = 200
 
 
@@ -49,28 +48,28 @@ local function port_of(address)
 end
 
 
--- Whether the port of a discovered address is the issuer's, 80 or 443: the address was
--- not looked at by anyone who set the issuer up, and must reach no other service.
+-- Reports whether the port of a discovered address is the issuer's, 80 or 443. No one has reviewed the address, so it
+-- must not reach another service.
 local function has_allowed_port(address, issuer)
   local port = port_of(address)
   return port == nil or port == 80 or port == 443 or port == port_of(issuer)
 end
 
 
--- The address of an issuer's keys, from the document that it publishes. The document has
--- to name the issuer (4.3), or that of another one could stand in for it.
+-- The address of an issuer's keys, from its discovery document. The document must name the issuer (4.3), or another
+-- issuer's could replace it.
 local function discover(issuer, deadline)
   local doc, problem = get(issuer:gsub("/$", "") .. "/.well-known/openid-configuration", deadline)
   if not doc then
     return nil, problem
   end
   if doc.issuer ~= issuer then
-    return nil, "the document is of another issuer"
+    return nil, "the document is another issuer's"
   end
   local address = type(doc.jwks_uri) == "string" and doc.jwks_uri or ""
   local secure = address:find("^https://")
   if not secure and (issuer:find("^https://") or not address:find("^http://")) then
-    return nil, "jwks_uri is no https address"
+    return nil, "jwks_uri is not an https address"
   end
   if not has_allowed_port(address, issuer) then
     return nil, "jwks_uri has a port that is neither the issuer's nor 80 or 443"
@@ -97,7 +96,7 @@ local function fetch(set)
 end
 
 
--- What each worker has of the issuers, by where their keys come from.
+-- The state of the issuers in each worker, by the source of their keys.
 local sets = {}
 
 local function set_of(pair)
@@ -126,7 +125,7 @@ local function run(_, set)
     set.keys, set.fetched_at, set.failed = keys, set.tried_at, false
   else
     set.failed = true
-    -- A lower level is not printed: see KONG_LOG_LEVEL in docker-compose.yaml.
+    -- Lower levels are not logged: see KONG_LOG_LEVEL in docker-compose.yaml.
     kong.log.crit("the keys of the token issuer ", set.jwks_url or set.issuer, " cannot be fetched: ",
       worked and problem or keys)
   end
@@ -138,9 +137,8 @@ local function run(_, set)
 end
 
 
--- Starts to fetch the keys, unless that goes on already. Returns false where the last
--- time is too recent. It is not the work of one call: its caller may leave while others
--- still wait.
+-- Starts to fetch the keys, unless that is already in progress. Returns false if the last fetch is too recent. The
+-- fetch does not belong to one call, whose caller may leave while others still wait.
 local function refresh(set, now)
   if set.ongoing then
     return true
@@ -156,7 +154,7 @@ local function refresh(set, now)
 end
 
 
--- Waits for keys that are being fetched. Returns false where too many calls wait.
+-- Waits for keys that are being fetched. Returns false if too many calls wait.
 local function wait(set)
   if not set.ongoing then
     return true
@@ -169,8 +167,8 @@ local function wait(set)
 end
 
 
--- The key that may have signed a token of a pair; or nil and the refusal. A key id that
--- is not known has the keys fetched again, as often as FETCH_EVERY lets it.
+-- The key that may have signed a token of a pair; or nil and the refusal. An unknown key id causes another fetch, as
+-- often as FETCH_EVERY allows.
 function issuers.key(pair, header)
   local now, set = ngx.now(), set_of(pair)
   local key = is_fresh(set, now) and jwks.matching(set.keys, header)

@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- JSON (RFC 8259) that others wrote, read as the hosted gateway reads it: what a second
--- reader could take for something else is refused.
+-- JSON (RFC 8259) from other systems, read as the hosted gateway reads it: texts that another reader could interpret
+-- differently are refused.
 
 local cjson = require("cjson.safe").new()
 
--- A number such as Infinity or 0x10 is no JSON (RFC 8259, section 6).
+-- A number such as Infinity or 0x10 is not JSON (RFC 8259, section 6).
 cjson.decode_invalid_numbers(false)
--- An empty list can be told from an empty object.
+-- Distinguishes an empty list from an empty object.
 cjson.decode_array_with_array_mt(true)
 
 local json = { null = cjson.null }
 
 
--- How deep values may be nested, as in Go's exactjson. Kong's library has a limit of 1,000.
+-- How deeply values may be nested, as in Go's exactjson. Kong's library has a limit of 1,000.
 local MAX_DEPTH = 100
 
--- What UTF-8 has for a character that is not ASCII (RFC 3629, section 4).
+-- The UTF-8 sequences of characters that are not ASCII (RFC 3629, section 4).
 local CHARACTERS = {
   "[\194-\223][\128-\191]",
   "\224[\160-\191][\128-\191]",
@@ -28,8 +28,8 @@ local CHARACTERS = {
 }
 
 
--- Whether a text is UTF-8, and has no half of a surrogate pair as an escape. It is otherwise
--- valid JSON. Kong's library passes bytes on, which another reader takes for something else.
+-- Reports whether a text is UTF-8 and has no escaped half of a surrogate pair. It is otherwise valid JSON. Kong's
+-- library passes such bytes on, and another reader could interpret them differently.
 local function is_unicode(text)
   if text:find("\\u[dD][89a-fA-F]") then
     local escapes = text:gsub("\\\\", "  "):gsub("\\u[dD][89abAB]%x%x\\u[dD][c-fC-F]%x%x", " ")
@@ -46,8 +46,8 @@ local function is_unicode(text)
 end
 
 
--- Whether no object has a member twice, of which another parser, such as the upstream's,
--- could read the other one, and nothing is nested too deep. text is otherwise valid JSON.
+-- Reports whether no object has the same member twice, of which another parser, such as the upstream's, could use the
+-- other one, and nothing is nested too deeply. text is otherwise valid JSON.
 local function is_plain(text)
   local seen, depth, at = {}, 0, 1 -- seen: the names of the object or list at each depth
   while true do
@@ -90,7 +90,7 @@ end
 local WORDS = { ["true"] = true, ["false"] = true, ["null"] = true }
 
 
--- Whether a word outside of texts is JSON. Kong's library also reads numbers such as 007 and 1.
+-- Reports whether a word outside of texts is JSON. Kong's library also reads numbers such as 007 and 1.
 local function is_word(word)
   local whole, rest = word:match("^%-?(%d+)(.*)$")
   if not whole then
@@ -101,8 +101,8 @@ local function is_word(word)
 end
 
 
--- Whether text is JSON in all of its words and texts; it is otherwise valid. With finite, a
--- number that no double can hold is not.
+-- Reports whether all words and texts in text are JSON; it is otherwise valid. With finite, a number that does not fit
+-- into a double is not.
 local function is_strict(text, finite)
   if text:find("%z") then
     return false -- the library stops reading there
@@ -132,7 +132,7 @@ local function is_strict(text, finite)
 end
 
 
--- The object that a text is; nil for anything else.
+-- The object in a text; nil for anything else.
 function json.object(text)
   local doc = text:find("^%s*{") and cjson.decode(text)
   return doc and is_strict(text, true) and is_unicode(text) and is_plain(text) and doc or nil
@@ -149,7 +149,7 @@ function json.value(text)
 end
 
 
--- The value of a member that is a text: "" where it is absent, nil for any other value.
+-- The value of a member that is a text: "" if it is absent, nil for any other value.
 function json.text(value)
   if value == nil or value == cjson.null then
     return ""
@@ -180,8 +180,8 @@ function json.texts(value)
 end
 
 
--- Returns whether a member that is a time was read: seconds since 1970, nil where it is
--- absent. A number that is too large to be one is read as infinite.
+-- Reports whether a member with a time is valid, and returns its seconds since 1970, nil if it is absent. A number that
+-- is too large is read as infinite.
 function json.time(value)
   if value == nil or value == cjson.null then
     return true, nil

@@ -1,20 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Public keys that verify tokens (RFC 7517), by lua-resty-openssl, which is part of Kong.
--- A key is parsed once: parsing takes thirty times as long as verifying.
+-- Public keys that verify tokens (RFC 7517), with lua-resty-openssl, which is part of Kong. A key is parsed once:
+-- parsing takes thirty times as long as verifying.
 
 local cjson = require "cjson.safe"
 
 local jwks = {}
 
--- The bounds of a key set, and of an RSA key in bits: shorter ones can be broken
--- (RFC 7518, 3.3), longer ones take longer to verify than to sign.
+-- The limits of a key set, and of an RSA key in bits: shorter ones can be broken (RFC 7518, 3.3), longer ones take
+-- longer to verify than to sign.
 local MOST_KEYS = 100
 local MIN_RSA, MAX_RSA = 2048, 8192
 
--- The algorithms that tokens may be signed with (RFC 7518, 3.1; RFC 8037, 3.1). All are
--- asymmetric: with HS256 a forger could use the public key as the secret, and none is no
--- signature at all (RFC 8725, 2.1).
+-- The algorithms that tokens may be signed with (RFC 7518, 3.1; RFC 8037, 3.1). All are asymmetric: with HS256 a forger
+-- could use the public key as the secret, and "none" means no signature at all (RFC 8725, 2.1).
 local ALGORITHMS = {
   RS256 = { type = "RSA", digest = "sha256" },
   RS384 = { type = "RSA", digest = "sha384" },
@@ -35,7 +34,7 @@ local function text_of(value)
 end
 
 
--- Whether the modulus of an RSA key has a length that is taken.
+-- Reports whether the modulus of an RSA key has an accepted length.
 local function is_sound(doc)
   local modulus = text_of(doc.n)
   local bytes = modulus and math.floor(#modulus * 3 / 4)
@@ -43,8 +42,7 @@ local function is_sound(doc)
 end
 
 
--- The key that a JWK describes; nil for one that verifies no signature, a private one or
--- one of an unknown type among them.
+-- The key that a JWK describes; nil if it cannot verify signatures, including private keys and unknown types.
 local function read(doc)
   if type(doc) ~= "table" or doc.d ~= nil or doc.k ~= nil then
     return nil
@@ -72,8 +70,8 @@ local function read(doc)
 end
 
 
--- The keys of a set, which is a table with the list keys. Those that are of no use are
--- skipped: a set may have keys of unknown types (RFC 7517, 5).
+-- The keys of a set, which is a table with the list keys. Unusable keys are skipped: a set may have keys of unknown
+-- types (RFC 7517, 5).
 function jwks.read(set)
   local found = {}
   local list = type(set) == "table" and type(set.keys) == "table" and set.keys or {}
@@ -84,7 +82,7 @@ function jwks.read(set)
 end
 
 
--- Whether a key is for an algorithm. The token must not choose one that it is not for.
+-- Reports whether a key is for an algorithm. The token must not choose another one.
 local function supports(key, algorithm)
   local one = ALGORITHMS[algorithm]
   return one and (key.algorithm == "" or key.algorithm == algorithm) and key.type == one.type and
@@ -92,8 +90,8 @@ local function supports(key, algorithm)
 end
 
 
--- The key that may have signed a token with that header; nil for none. A token may leave
--- its kid out if only one key fits (RFC 7515, 4.1.4).
+-- The key that may have signed a token with that header, or nil. A token may leave its kid out if only one key fits
+-- (RFC 7515, 4.1.4).
 function jwks.matching(keys, header)
   local found
   for _, key in ipairs(keys) do
@@ -111,7 +109,7 @@ function jwks.matching(keys, header)
 end
 
 
--- Whether a key made the signature of a token.
+-- Reports whether a key made the signature of a token.
 function jwks.verifies(key, token)
   local one = ALGORITHMS[token.header.algorithm]
   local signature = token.signature

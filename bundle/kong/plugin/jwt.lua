@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- JSON Web Tokens in the compact form (RFC 7515, 7.1; RFC 7519): what they say, before
--- any signature is verified. It reads them as the hosted gateway does.
+-- JSON Web Tokens in the compact form (RFC 7515, 7.1; RFC 7519): their content, before any signature is verified. It
+-- reads them as the hosted gateway does.
 
 local json = require "kong.plugins.postern-auth.json"
 
 local jwt = {}
 
--- No token is longer, in bytes.
+-- The longest token, in bytes.
 local MAX_LENGTH = 16384
 
 -- The tolerated difference between an issuer's clock and ours, in seconds.
@@ -28,7 +28,7 @@ local function decode_loosely(text)
 end
 
 
--- The same for a part that has only one spelling: bits that mean nothing are zero.
+-- The same for a part that has only one spelling: unused bits are zero.
 local function decode(text)
   local decoded, standard = decode_loosely(text)
   return decoded and ngx.encode_base64(decoded) == standard and decoded or nil
@@ -42,10 +42,9 @@ local function object(part)
 end
 
 
--- The header, {algorithm, key_id, type}; nil where it is malformed or asks for an
--- extension, of which there is none (RFC 7515, 4.1.11; RFC 7797). Keys in the header or
--- at its addresses (jwk, jku, x5c, x5u) are not looked at: a forger would name the key
--- that verifies the forgery (RFC 8725, 3.10).
+-- The header, {algorithm, key_id, type}; nil if it is malformed or requires an extension, since none is supported (RFC
+-- 7515, 4.1.11; RFC 7797). Keys in the header or at its addresses (jwk, jku, x5c, x5u) are ignored: a forger would name
+-- the key that verifies the forgery (RFC 8725, 3.10).
 local function read_header(part)
   local doc = object(part)
   if not doc or doc.crit ~= nil or doc.b64 ~= nil then
@@ -62,8 +61,7 @@ local function read_header(part)
 end
 
 
--- The claims that are looked at; nil where one of them has another type than it has to.
--- all is the whole object.
+-- The claims that are used; nil if one of them has the wrong type. all is the whole object.
 local function read_claims(part)
   local doc = object(part)
   if not doc then
@@ -83,8 +81,7 @@ local function read_claims(part)
 end
 
 
--- The parts of a token: header, claims, the text that is signed, and the signature; nil
--- for what is none.
+-- The parts of a token: header, claims, the signed text, and the signature; nil for other texts.
 function jwt.parse(text)
   if #text > MAX_LENGTH then
     return nil
@@ -118,9 +115,9 @@ local function are_texts(doc, names)
 end
 
 
--- Returns whether a text has the form of a JSON Web Token, and its issuer: "" where it
--- names none or cannot be read. Nothing of it is verified: this decides who may see it. An
--- encrypted token (RFC 7516) has the form if its header names an issuer.
+-- Reports whether a text has the form of a JSON Web Token, and returns its issuer: "" if there is none or it cannot be
+-- read. Nothing is verified: this decides who may see the token. An encrypted token (RFC 7516) has the form if its
+-- header names an issuer.
 function jwt.issuer_of(text)
   local parts = {}
   for part in (text .. "."):gmatch("([^.]*)%.") do
@@ -140,8 +137,8 @@ function jwt.issuer_of(text)
 end
 
 
--- Whether the token is valid now, by its exp, nbf and iat. One without exp is not: a
--- stolen one could be used forever.
+-- Reports whether the token is valid now, by its exp, nbf and iat. A token without exp is not: if stolen, it could be
+-- used forever.
 function jwt.valid(claims, now)
   local expires, not_before, issued = claims.expires, claims.not_before, claims.issued
   return expires ~= nil and expires + jwt.LEEWAY > now
@@ -150,7 +147,7 @@ function jwt.valid(claims, now)
 end
 
 
--- Whether the token is for an audience.
+-- Reports whether the token is for an audience.
 function jwt.is_for(claims, audience)
   for _, one in ipairs(claims.audience) do
     if one == audience then
@@ -161,16 +158,16 @@ function jwt.is_for(claims, audience)
 end
 
 
--- Whether a text can be sent as a user's or group's name: printable ASCII without a blank
--- at either end, which an upstream would cut.
+-- Reports whether a text can be sent as a user's or group's name: printable ASCII without a space at either end, which
+-- an upstream would trim.
 function jwt.is_name(text)
   return text ~= "" and #text <= MAX_SUBJECT and not text:find("[^ -~]") and not text:find("^ ") and
     not text:find(" $")
 end
 
 
--- The scopes in the claims scope and scp, joined by blanks; nil where one is not what
--- RFC 6749, section 3.3, lets it be, or where they are too long for a header.
+-- The scopes in the claims scope and scp, joined by spaces; nil if one breaks the rules of RFC 6749, section 3.3, or
+-- they are too long for a header.
 function jwt.scopes(claims)
   local found, length = {}, 0
   for _, texts in ipairs({ claims.scope, claims.scopes }) do

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The API keys that this gateway accepts. It holds their SHA-256 and what each
--- key opens, never a key: nothing here or in gateway.yaml opens anything.
+-- The API keys that this gateway accepts. It has their SHA-256 and what each key is valid for, never a key: no one can
+-- call with what is here or in gateway.yaml.
 
 local sha256 = require "resty.sha256"
 local to_hex = require("resty.string").to_hex
@@ -9,11 +9,11 @@ local limits = require "kong.plugins.postern-auth.limits"
 
 local keys = {}
 
--- No key is longer, in bytes.
+-- The longest key, in bytes.
 local MAX_LENGTH = 128
 
--- How many parsed entries a store holds, about 2 KB each, before it drops those that
--- were not used since it held half of them.
+-- How many parsed entries, of about 2 KB each, a store holds before it drops those that were not used since it was half
+-- full.
 local MOST_ENTRIES = 20000
 
 local BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -39,7 +39,7 @@ local function well_formed(key)
 end
 
 
--- Hashing yields to no other request, so one context serves all of them.
+-- Hashing never yields to another request, so one context serves all of them.
 local hasher = sha256:new()
 
 local function digest(key)
@@ -49,7 +49,7 @@ local function digest(key)
 end
 
 
--- nginx trims the blanks around a value, but not the tabs (RFC 9110, 5.6.3).
+-- nginx trims spaces around a value, but not tabs (RFC 9110, 5.6.3).
 local function trimmed(value)
   local first, last = value:byte(1), value:byte(-1)
   if first == 9 or first == 32 or last == 9 or last == 32 then
@@ -62,8 +62,8 @@ end
 -- The fields of an entry, which is one line, broken here:
 --   key_01 tenant=tnt_1 type=kty_1 scopes=a,b env=prod until=1767225600 limits=hour:9,day:99
 --   ips=192.0.2.0/24,::1/128 frozen user_frozen consumer=<uuid> owner=billing service
--- Only the id, tenant, consumer and owner are always there; the owner is last
--- and may contain blanks. Returns nil for a line that was damaged by hand.
+-- Only the id, tenant, consumer and owner are always there; the owner is last and may contain spaces. Returns nil for
+-- an invalid line, damaged by hand.
 local function parse(line)
   local head, owner = line:match("^(.-) owner=(.+)$")
   if not head then
@@ -87,7 +87,7 @@ local function parse(line)
 end
 
 
--- What the key may do, joined by blanks; "" for nothing.
+-- The scopes of the key, joined by spaces; "" if there are none.
 local function scopes_of(settings, entry)
   if entry.scopes then
     return (entry.scopes:gsub(",", " "))
@@ -97,7 +97,7 @@ local function scopes_of(settings, entry)
 end
 
 
--- The headers by which the upstream learns whose call it is.
+-- The headers that tell the upstream who the caller is.
 local function headers_of(settings, entry)
   local scopes = scopes_of(settings, entry)
   return {
@@ -128,7 +128,7 @@ local function load(settings, hash)
 end
 
 
--- The keys in the plugin's settings, with space for so many entries in use.
+-- The keys in the plugin's settings, with space for the given number of entries in use.
 function keys.store(settings, most)
   return { settings = settings, recent = {}, older = {}, count = 0, half = (most or MOST_ENTRIES) / 2 }
 end

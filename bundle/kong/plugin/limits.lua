@@ -1,15 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Counts calls in fixed windows of the clock and the calendar, in UTC: a call is
--- let through where each of its counters is below the limit, and then counted by
--- all of them. A refused call is counted by none.
+-- Counts calls in fixed windows of the clock and the calendar, in UTC: a call is let through if all of its counters are
+-- below their limits, and then all of them count it. A refused call isn't counted.
 --
--- The counters are in memory that all workers of this node share. They outlive a
--- reload of the gateway, not a restart; each node has its own.
+-- The counters are in memory that all workers of this node share. They survive a reload of the gateway, but not a
+-- restart; each node has its own.
 --
--- Keys and owners are as many as somebody has set up: where memory for them is
--- short, calls are refused. Addresses are as many as an attacker with an IPv6
--- network cares to use: where memory is short, the longest unseen is forgotten.
+-- The number of keys and owners is limited by the configuration: if their memory is full, calls are refused. An
+-- attacker with an IPv6 network can use any number of addresses: if their memory is full, the address that hasn't
+-- called for the longest time is forgotten.
 
 local floor, ceil, max = math.floor, math.ceil, math.max
 
@@ -26,19 +25,17 @@ local TITLES = { "Second", "Minute", "Hour", "Day", "Month", "Year" }
 
 local SPANS = { second = 1, minute = 60, hour = 3600, day = 86400 }
 
--- The narrowest first: whoever has used up a limit of their own touches no
--- counter that others share.
+-- The narrowest first: a caller who has used up their own limit doesn't change counters that others share.
 local DIMENSIONS = { "key", "owner", "ip", "project" }
 
 local PREFIX = { key = "postern:k", owner = "postern:o", ip = "postern:i", project = "postern:p" }
 
--- What a counter outlives its window by, in seconds: the clocks by which memory
--- is freed and windows are told apart differ by some milliseconds.
+-- How long a counter outlives its window, in seconds: the clock that frees memory and the clock that determines windows
+-- differ by some milliseconds.
 local MARGIN = 5
 
 
--- The limits in a text such as "hour:100,day:1000"; "none" is no limit at all.
--- nil for what is neither.
+-- The limits in a text such as "hour:100,day:1000"; "none" means no limit at all. nil for any other text.
 function limits.parse(text)
   local found = {}
   if text == "none" then
@@ -70,7 +67,7 @@ end
 
 local DAYS = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
--- The present month and year, worked out once a day.
+-- The current month and year, computed once a day.
 local calendar = { from = 0, till = 0 }
 
 local function calendar_at(second)
@@ -89,7 +86,7 @@ local function calendar_at(second)
 end
 
 
--- Which window of its kind it is, and when it ends, in Unix seconds.
+-- The number of the current window of a kind, and when it ends, in Unix seconds.
 local function window_at(window, second)
   local span = SPANS[window]
   if span then
@@ -104,10 +101,9 @@ local function window_at(window, second)
 end
 
 
--- Where a dimension is counted, and whether counters may be forgotten there. What
--- must not be forgotten has memory of its own, where the gateway's environment
--- declares it; addresses have that of Kong's rate-limiting plugin, which is always
--- there. Where one memory is all there is, nothing may be forgotten.
+-- The memory that a dimension is counted in, and whether counters may be forgotten there. Counters that must not be
+-- forgotten have their own memory if the gateway's environment declares it; addresses use that of Kong's rate-limiting
+-- plugin, which is always there. If there is only one memory, nothing may be forgotten.
 local function memory_of(dimension)
   local own, kongs = ngx.shared.postern_limits, ngx.shared.kong_rate_limiting_counters
   if dimension == "ip" and own and kongs then
@@ -117,9 +113,8 @@ local function memory_of(dimension)
 end
 
 
--- The counters that a call is counted by: for each dimension that has limits, one
--- for each window that it limits. subjects says whose calls are counted in each
--- dimension; true stands for the address of each caller. nil for no limits at all.
+-- The counters that count a call: for each dimension that has limits, one for each limited window. subjects has the
+-- name to count by in each dimension; true means the address of each caller. nil if there are no limits at all.
 function limits.plan(by_dimension, subjects)
   local plan = {}
   for _, dimension in ipairs(DIMENSIONS) do
@@ -154,7 +149,7 @@ function limits.of_call(settings, whose)
 end
 
 
--- The plan with another owner, which calls count for; nil for none.
+-- The plan with another owner that calls count for, or nil.
 function limits.of_owner(plan, owner)
   for _, counter in ipairs(plan or {}) do
     if counter.dimension == "owner" then
@@ -165,8 +160,8 @@ function limits.of_owner(plan, owner)
 end
 
 
--- Fills in the plan's counters for a call at this moment. No call is interrupted by
--- another while it is counted, so a plan serves all of its calls.
+-- Sets the plan's counters for a call at this moment. Calls don't interrupt each other while they are counted, so one
+-- plan serves all of its calls.
 local function point(plan, address, now)
   local second = floor(now)
   for _, counter in ipairs(plan) do
@@ -180,7 +175,7 @@ local function point(plan, address, now)
 end
 
 
--- Looking for memory to free takes a walk over all counters.
+-- Looking for memory to free walks over all counters.
 local swept_at = 0
 
 local function sweep(dict, now)
@@ -192,8 +187,7 @@ local function sweep(dict, now)
 end
 
 
--- Puts in a new counter without throwing out another that still holds, whose
--- callers would begin anew.
+-- Adds a new counter without evicting another that still applies, whose callers would start from zero.
 local function put(counter, now)
   local dict = counter.dict
   local kept, why = dict:safe_add(counter.key, 0, counter.ttl)
@@ -204,7 +198,7 @@ local function put(counter, now)
 end
 
 
--- Counts a call and gives how many there are; nil when memory is short.
+-- Counts a call and returns the count; nil if memory is full.
 local function add(counter, now)
   local dict = counter.dict
   if not dict then
@@ -222,7 +216,7 @@ local function add(counter, now)
 end
 
 
--- Takes the call out of the first so many counters again.
+-- Removes the call from the first n counters.
 local function take_back(counters, last)
   for i = 1, last do
     local counter = counters[i]
@@ -232,8 +226,8 @@ local function take_back(counters, last)
 end
 
 
--- Counts a call by all counters or by none, and tells which; nil when memory is
--- short. Afterwards each counter's count is the number of calls it has admitted.
+-- Counts a call in all counters or in none, and reports which; nil if memory is full. After that, each counter's count
+-- is the number of calls it has admitted.
 local function admit(counters, now)
   for i, counter in ipairs(counters) do
     counter.count = add(counter, now)
@@ -259,7 +253,7 @@ local function remaining(counter)
 end
 
 
--- Whether a has less left than b: of one window, then of all.
+-- Reports whether a has fewer calls left than b: in one window, then in all.
 local function tighter(a, b)
   local left, other = remaining(a), remaining(b)
   if left ~= other then
@@ -277,7 +271,7 @@ local function number(n)
 end
 
 
--- What headers_of can set. An upstream's own of these names would contradict it.
+-- The headers that headers_of can set. An upstream's own headers with these names would contradict them.
 local HEADERS = { "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset" }
 for _, title in ipairs(TITLES) do
   table.insert(HEADERS, "X-RateLimit-Limit-" .. title)
@@ -285,7 +279,7 @@ for _, title in ipairs(TITLES) do
 end
 
 
--- Of each window the counter that has the least left; and of all windows.
+-- The counter with the fewest calls left, of each window and of all windows.
 local function least_of(counters)
   local least, tightest = {}, nil
   for _, counter in ipairs(counters) do
@@ -301,8 +295,7 @@ local function least_of(counters)
 end
 
 
--- The headers that tell callers where they stand, with Kong's own names, and the
--- counter that has the least left.
+-- The rate limit headers for callers, with Kong's own names, and the counter with the fewest calls left.
 local function headers_of(counters)
   local least, tightest = least_of(counters)
   local headers = {
@@ -318,8 +311,7 @@ local function headers_of(counters)
 end
 
 
--- Counts a call from an address by a plan. Returns the headers of its answer, and
--- the code of the refusal or nil.
+-- Counts a call from an address by a plan. Returns the headers for its response, and the code of the refusal or nil.
 function limits.count(plan, address)
   local now = ngx.now()
   point(plan, address, now)
@@ -336,7 +328,7 @@ function limits.count(plan, address)
 end
 
 
--- Writes where the caller stands into the answer, over what the upstream sent.
+-- Sets the rate limit headers of the response, replacing the upstream's.
 function limits.tell(standing)
   for _, name in ipairs(standing and HEADERS or {}) do
     if standing[name] then

@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The objects whose owners rules ask for, such as order:{id}, and their names at OpenFGA.
+-- The objects of rules that require owners, such as order:{id}, and their names at OpenFGA.
 
 local templates = require "kong.plugins.postern-auth.templates"
 
 local objects = {}
 
--- Bytes of an object, and of a value of an answer in it.
+-- The longest object, and the longest value of a response in it, in bytes.
 local MOST, MOST_OF_VALUE = 512, 256
 
 local ANSWER = "^response%.(.+)$"
 
 
--- The places of the parameters of a rule's path, by name: the segment, and how many bytes of
--- text the segment has around the parameter.
+-- The places of the parameters in a rule's path, by name: the segment, and how many bytes of text the segment has
+-- around the parameter.
 local function places_in(path)
   local places, at = {}, 0
   for segment in path:gmatch("[^/]+") do
@@ -27,8 +27,8 @@ local function places_in(path)
 end
 
 
--- An object of a rule with that path, for objects.text; nil for none. With answer its names
--- in braces may be those of values of an answer; reads says that one is.
+-- An object of a rule with that path, for objects.text, or nil. With answer, its names in braces may refer to values of
+-- a response; reads says that one does.
 function objects.compile(text, path, answer)
   if not text or text == "" then
     return nil
@@ -63,7 +63,7 @@ local function escape(c)
 end
 
 
--- The value at the end of a way into a document; nil for none, and for what names nothing.
+-- The value at a path in a document; nil if there is none, or it cannot name an object.
 local function value_at(document, way)
   local value = document
   for _, name in ipairs(way) do
@@ -81,8 +81,8 @@ local function value_at(document, way)
 end
 
 
--- The object in its canonical form, with the segments of a path, which are decoded, and the
--- document of an answer; nil where there is no such object.
+-- The object in its canonical form, with the decoded segments of a path and the document of a response; nil if there is
+-- no such object.
 function objects.text(parts, segments, document)
   local out = {}
   for i, part in ipairs(parts) do
@@ -107,7 +107,7 @@ function objects.text(parts, segments, document)
 end
 
 
--- A text as the id of an object at OpenFGA; see bundle/openfga in the source of Postern.
+-- A text as the id of an object at OpenFGA; see bundle/openfga in Postern's source.
 local function id(text, most)
   local escaped = text:gsub("[^%w%-_.]", escape)
   if #escaped <= most then

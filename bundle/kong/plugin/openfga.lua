@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Checks and records owners of objects on an OpenFGA server (its HTTP API), into whose store
--- authz/load.sh loaded the export. Without a server no caller owns an object. Answers are not
--- cached.
+-- Checks and records owners of objects on an OpenFGA server (its HTTP API), into whose store authz/load.sh loaded the
+-- export. Without a server, no caller owns an object. Responses are not cached.
 
 local cjson = require "cjson.safe"
 local fetch = require "kong.plugins.postern-auth.fetch"
@@ -11,7 +10,7 @@ local queue = require "kong.plugins.postern-auth.queue"
 
 local openfga = {}
 
--- The bounds of a request, in seconds, and of a response, in bytes.
+-- The limits of a request, in seconds, and of a response, in bytes.
 local TIMEOUT, MAX_ANSWER = 3, 64 * 1024
 
 -- The most calls of a worker that wait for the server.
@@ -33,7 +32,7 @@ local function setting(variable)
 end
 
 
--- The server that the configuration names; nil where no rule requires an owner.
+-- The server that the configuration names; nil if no rule requires an owner.
 function openfga.store(settings)
   return settings and {
     variables = { url = settings.url, store = settings.store, token = settings.token }, name = settings.name,
@@ -42,8 +41,8 @@ function openfga.store(settings)
 end
 
 
--- Whether a server is configured. The first call reads the settings: Kong cannot resolve
--- vault references while it loads its configuration.
+-- Reports whether a server is configured. The first call reads the settings: Kong cannot resolve vault references while
+-- it loads its configuration.
 function openfga.ready(server)
   if not server then
     return false
@@ -73,13 +72,13 @@ local function send(server, method, path, body)
 end
 
 
--- The id of the store of that name; nil and the problem where there is none or more than one.
+-- The id of the store of that name; nil and the problem if there is none or more than one.
 local function find(server)
   if server.id then
     return server.id
   end
   if server.name:find("[^%w._-]") then
-    return nil, "the name of the store has other characters than letters, digits and . _ -"
+    return nil, "the name of the store has characters other than letters, digits and . _ -"
   end
   local answer, problem = send(server, "GET", "/stores?page_size=2&name=" .. server.name)
   if not answer then
@@ -88,7 +87,7 @@ local function find(server)
   local doc = answer.status == 200 and answer.body and cjson.decode(answer.body)
   local stores = type(doc) == "table" and doc.stores
   if type(stores) ~= "table" then
-    return nil, "it answers " .. answer.status .. " to the question for its stores"
+    return nil, "it answers " .. answer.status .. " to the request for its stores"
   end
   if #stores ~= 1 or type(stores[1].id) ~= "string" then
     return nil, "it has " .. (#stores == 0 and "no store " or "several stores ") .. server.name
@@ -98,8 +97,8 @@ local function find(server)
 end
 
 
--- Sends a request about the store, once more where a kept connection was closed or the store
--- was replaced. Returns the decoded response, or nil and the problem.
+-- Sends a request about the store, again if a kept connection was closed or the store was replaced. Returns the decoded
+-- response, or nil and the problem.
 local function ask(server, path, body)
   local problem
   for _ = 1, 2 do
@@ -130,7 +129,7 @@ end
 
 
 local function report(_, url, problem)
-  -- docker-compose.yaml sets KONG_LOG_LEVEL to crit: a lower level is not printed.
+  -- docker-compose.yaml sets KONG_LOG_LEVEL to crit: lower levels are not logged.
   kong.log.crit("OpenFGA at ", url, " cannot say who owns an object: ", problem)
 end
 
@@ -147,7 +146,7 @@ local function unjudged(server, problem)
 end
 
 
--- Whether a user of a tenant owns an object; nil where the server did not answer.
+-- Reports whether a user of a tenant owns an object; nil if the server did not answer.
 function openfga.owns(server, tenant, user, object)
   local call = queue.enter(server.line, ngx.now())
   if not call then
@@ -155,7 +154,7 @@ function openfga.owns(server, tenant, user, object)
   end
   local doc, problem = ask(server, "/check", {
     tuple_key = { user = objects.user(user), relation = OWNER, object = objects.name(tenant, object) },
-    -- A relation may have been written a moment ago.
+    -- The relation may have been written a moment ago.
     consistency = "HIGHER_CONSISTENCY",
   })
   queue.leave(server.line, call)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Access tokens (RFC 9068) that the project's app clients issued before it moved here.
--- Their keys are in gateway.yaml: they go on being accepted until they end.
+-- Access tokens (RFC 9068) that the project's app clients issued before it moved here. Their keys are in gateway.yaml:
+-- they are accepted until they expire.
 
 local cjson = require "cjson.safe"
 local json = require "kong.plugins.postern-auth.json"
@@ -10,12 +10,12 @@ local jwt = require "kong.plugins.postern-auth.jwt"
 
 local own = {}
 
--- An ID token has the same key and audience, but is for the app client alone.
+-- An ID token has the same key and audience, but is only for the app client.
 local TYPE = "at+jwt"
 
 
--- The public key of an app client, which is parsed by the first token; nil for what is
--- none, or for another algorithm or key id than the configuration says.
+-- The public key of an app client, which is parsed by the first token; nil if it is not one, or its algorithm or key id
+-- differs from the configuration.
 local function public_of(key)
   if key.public == nil then
     local doc = cjson.decode(key.jwk)
@@ -26,7 +26,7 @@ local function public_of(key)
 end
 
 
--- The key that signed a token of the app client; nil where none did.
+-- The key that signed a token of the app client, or nil.
 local function signed_by(client, token)
   for _, key in ipairs(client.keys) do
     if key.id == token.header.key_id then
@@ -39,7 +39,7 @@ local function signed_by(client, token)
 end
 
 
--- The text of a claim: "" where it is absent, nil for any other value.
+-- The text of a claim: "" if it is absent, nil for any other value.
 local function text_of(all, name)
   local value = all[name]
   if value == nil or value == cjson.null then
@@ -49,8 +49,8 @@ local function text_of(all, name)
 end
 
 
--- The groups in a claim that can be sent in a list with commas; nil where it is no list of
--- texts. Users in another group are let in without it.
+-- The groups in a claim that can be sent in a list separated by commas; nil if it is not a list of texts. Users with
+-- other groups are let in without those.
 local function groups_of(value)
   local listed = {}
   if value == nil or value == cjson.null then
@@ -73,7 +73,7 @@ end
 
 local TEXTS = { "jti", "client_id", "sid", "tenant", "provider", "upstream", "upstream_token" }
 
--- The claims that only these tokens have; nil where one has another type than it has to.
+-- The claims that only these tokens have; nil if one has the wrong type.
 local function claims_of(all)
   local claims, timely = { groups = groups_of(all.groups), admin_of = groups_of(all.admin_of) }
   timely, claims.groups_at = json.time(all.groups_at)
@@ -93,15 +93,15 @@ local function claims_of(all)
 end
 
 
--- Whether the token is for this project: for all projects of the app client's tenant, or
--- for the audience of this one.
+-- Reports whether the token is for this project: for all projects of the app client's tenant, or for the audience of
+-- this one.
 local function is_for(settings, client, claims)
   return jwt.is_for(claims, client.id) or
     (settings.audience ~= nil and settings.audience ~= "" and jwt.is_for(claims, settings.audience))
 end
 
 
--- What a token of an app client says, for tokens.caller; or nil and the refusal.
+-- The content of an app client's token, for tokens.caller; or nil and the refusal.
 function own.verify(settings, client, token)
   local claims = token.claims
   if token.header.type ~= TYPE or not jwt.valid(claims, ngx.time()) or not signed_by(client, token) then
@@ -123,9 +123,8 @@ function own.verify(settings, client, token)
 end
 
 
--- What the upstream gets of a user's token: the caller's line, or none where the second
--- result is set; or the refusal. A provider's token that is sealed in it cannot be
--- opened here.
+-- What the upstream gets of a user's token: the caller's line, or nothing if the second result is set; or the refusal.
+-- A provider's token that is sealed in it cannot be unsealed here.
 local function carried(token)
   local upstream = token.client.upstream[token.provider]
   if token.realm and upstream == nil then
@@ -142,8 +141,8 @@ local function carried(token)
 end
 
 
--- The refusal of a token by the state of the project as it was exported; nil where it is
--- let in. Sets token.dropped where the upstream gets no Authorization.
+-- The refusal of a token by the exported state of the project; nil if it is let in. Sets token.dropped if the upstream
+-- gets no Authorization.
 function own.refusal(settings, token)
   local client, refused = token.client, settings.refused or {}
   if settings.tenants[client.tenant] == nil then
@@ -153,8 +152,8 @@ function own.refusal(settings, token)
   elseif token.machine then
     return not client.machine and "invalid_token" or nil
   end
-  -- The state of users and sessions at the export is that of the tokens from before it; the
-  -- realm knows their present one.
+  -- The state of users and sessions at the export applies to tokens from before it; the realm knows their current
+  -- state.
   local user = not token.realm and refused.users and refused.users[token.subject]
   if user then
     return user == "deleted" and "invalid_token" or "user_frozen"

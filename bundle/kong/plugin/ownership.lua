@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Follows the answer to a call whose rule remembers or forgets owners. The answer streams on
--- as it comes; what it says is read when the call is over.
+-- Records or removes owners from the response to a call. The response is streamed to the caller as it comes, and read
+-- when the call is over.
 
 local json = require "kong.plugins.postern-auth.json"
 local objects = require "kong.plugins.postern-auth.objects"
@@ -9,14 +9,14 @@ local openfga = require "kong.plugins.postern-auth.openfga"
 
 local ownership = {}
 
--- Bytes of an answer's JSON that an object can be read from, as on the hosted gateway.
+-- The longest JSON response that an object is read from, in bytes, as on the hosted gateway.
 local MOST = 1024 * 1024
 
 local TOO_LONG = "the answer has more than " .. MOST .. " bytes"
 
 
--- Why no object can be read from an answer with this head, nil where one may be. gzip is the
--- one coding that is read.
+-- The reason why no object can be read from a response with this head, nil if it may have one. gzip is the only coding
+-- that is decoded.
 local function unreadable(kind, coding)
   if coding and coding ~= "identity" and coding ~= "gzip" and coding ~= "x-gzip" then
     return "the answer is compressed in another way than gzip"
@@ -29,13 +29,13 @@ local function unreadable(kind, coding)
 end
 
 
--- Whether the object is read from the answer, and not from the path of the call alone.
+-- Reports whether the object is read from the response, and not only from the path of the call.
 local function reads(tracked)
   return tracked.rule.remembered ~= nil and tracked.rule.remembered.reads == true
 end
 
 
--- Takes note of the head of the upstream's answer.
+-- Stores the head of the upstream's response.
 function ownership.answered(tracked)
   if not tracked then
     return
@@ -54,7 +54,7 @@ function ownership.answered(tracked)
 end
 
 
--- Takes note of a piece of its body.
+-- Stores a piece of its body.
 function ownership.received(tracked)
   local piece = tracked and tracked.accepted and ngx.arg[1]
   if not piece or piece == "" or tracked.problem or not reads(tracked) then
@@ -69,8 +69,7 @@ function ownership.received(tracked)
 end
 
 
--- A text that gzip has compressed (RFC 1952); nil and the problem for what is none, or longer
--- than it may be.
+-- The text of a gzip file (RFC 1952); nil and the problem if it is invalid or too long.
 local function inflated(text)
   local at, parts, length = 1, {}, 0
   local done, problem = require("ffi-zlib").inflateGzip(function(most)
@@ -91,8 +90,8 @@ local function inflated(text)
 end
 
 
--- JSON in which whole numbers are texts of the same digits, and other numbers true: those name
--- nothing, although a reader makes 1000 of 1e3, and Lua rounds long ones.
+-- JSON in which whole numbers are texts with the same digits, and other numbers are true: those name no object,
+-- although a reader turns 1e3 into 1000, and Lua rounds long ones.
 local function spelled(text)
   local out, at = {}, 1
   while at do
@@ -111,7 +110,7 @@ local function spelled(text)
 end
 
 
--- The object that the answer names; nil and the problem where it names none.
+-- The object that the response names; nil and the problem if it does not name one.
 local function remembered(tracked)
   if not reads(tracked) then
     return objects.text(tracked.rule.remembered, tracked.segments)
@@ -125,7 +124,7 @@ local function remembered(tracked)
   end
   local document = json.value(text) ~= nil and json.value(spelled(text))
   if type(document) ~= "table" then
-    return nil, "the answer is no JSON"
+    return nil, "the answer is not JSON"
   end
   local object = objects.text(tracked.rule.remembered, tracked.segments, document)
   return object, not object and "the answer does not name it" or nil
@@ -133,12 +132,12 @@ end
 
 
 local function report(_, rule, problem)
-  -- A lower level is not printed: see KONG_LOG_LEVEL in docker-compose.yaml.
+  -- Lower levels are not logged: see KONG_LOG_LEVEL in docker-compose.yaml.
   kong.log.crit("the rule ", rule, " could not record an owner: ", problem)
 end
 
 
--- Acts on the answer, after it was sent.
+-- Acts on the response, after it was sent.
 function ownership.ended(tracked)
   if not tracked or not tracked.accepted then
     return
@@ -150,7 +149,7 @@ function ownership.ended(tracked)
     change.remember, problem = remembered(tracked)
   end
   if problem then
-    -- Not by the call itself: nginx would add its request line, with keys in the query.
+    -- Not in the call's own context, where nginx would add the request line, with keys in the query.
     ngx.timer.at(0, report, tracked.rule.id, problem)
   end
   if change.remember or change.forget then

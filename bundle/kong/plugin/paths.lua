@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- How an upstream may read a path, other than the gateway does.
+-- How an upstream may interpret a path differently from the gateway.
 
 local decoded = require("kong.plugins.postern-auth.templates").decoded
 
@@ -18,9 +18,8 @@ for digit = 0, 15 do
 end
 
 
--- The bytes of a path, decoded until no escape is left, and how many there are. The
--- digits of an escape may be encoded themselves (%25%32%65), so that a byte that was
--- decoded can be the last one of another escape.
+-- The bytes of a path, decoded until no escape is left, and their number. The digits of an escape may themselves be
+-- encoded (%25%32%65), so a decoded byte can be the last one of another escape.
 local function decode_wholly(path)
   local bytes, n = {}, 0
   for at = 1, #path do
@@ -39,14 +38,14 @@ local function decode_wholly(path)
 end
 
 
--- Whether a path has no character behind which a dot segment could hide.
+-- Reports whether a path has no character that could hide a dot segment.
 function paths.is_plain(path)
   return not path:find("[%%;\\\192\193\224\240]")
 end
 
 
--- The bytes with which a character in more bytes than UTF-8 has for it begins (RFC 3629,
--- section 3), and the last one that then follows.
+-- The first bytes of an overlong character, which has more bytes than in UTF-8 (RFC 3629, section 3), and the highest
+-- byte that then follows.
 local OVERLONG = { [0xC0] = 0xBF, [0xC1] = 0xBF, [0xE0] = 0x9F, [0xF0] = 0x8F }
 
 
@@ -55,13 +54,11 @@ local function is_overlong(first, second)
 end
 
 
--- Whether a normalized path has a segment "." or ".." for an upstream that takes an
--- encoded slash or a backslash for a slash, that ends a segment at a semicolon (RFC
--- 3986, section 3.3), or that decodes more than once. Such an upstream would leave
--- the base path of the environment that the call was authorized for. So it does for a
--- byte of ASCII in an overlong form, if it decodes that. Once a segment is
--- there, further decoding cannot remove it, so that the path is looked at when nothing is
--- left to decode.
+-- Reports whether a normalized path has a segment "." or ".." for an upstream that treats an encoded slash or a
+-- backslash as a slash, that ends a segment at a semicolon (RFC 3986, section 3.3), or that decodes more than once.
+-- Such an upstream would leave the base path of the environment that the call was authorized for. The same applies to
+-- an ASCII byte in an overlong form, if the upstream decodes that. Once a segment is there, further decoding cannot
+-- remove it, so the path is checked when nothing is left to decode.
 function paths.hides_dot_segment(path)
   local dots, other = 0, false
   local bytes, n = decode_wholly(path)
@@ -107,14 +104,13 @@ local function segments_of(path)
 end
 
 
--- What the second byte of a character of UTF-8 must be where not all are possible.
+-- The second bytes of a UTF-8 character, if not all are possible.
 local SECOND = {
   [0xE0] = "^[\160-\191]", [0xED] = "^[\128-\159]", [0xF0] = "^[\144-\191]", [0xF4] = "^[\128-\143]",
 }
 
 
--- The bytes that may follow the first one of a character of UTF-8, and how many follow (RFC
--- 3629, section 4).
+-- The bytes that may follow the first byte of a UTF-8 character, and how many follow (RFC 3629, section 4).
 local function follows(first)
   if first < 0xC2 or first > 0xF4 then
     return nil
@@ -129,7 +125,7 @@ local function follows(first)
 end
 
 
--- Text without control characters and what is not UTF-8.
+-- Text without control characters and invalid UTF-8.
 local function printable(text)
   local out, at = {}, 1
   while at <= #text do
@@ -148,7 +144,7 @@ local function printable(text)
 end
 
 
--- White space in UTF-8, as Unicode has it, besides control characters, by how many bytes it has.
+-- Unicode's white space in UTF-8, without control characters, by its number of bytes.
 local SPACES = {
   { "^ " },
   { "^\194\160" },
@@ -156,7 +152,7 @@ local SPACES = {
 }
 
 
--- How many bytes the white space at the first or the last byte of a part has; nil for none.
+-- How many bytes the white space at the first or the last byte of a part has, or nil.
 local function space(text, first, last, behind)
   for size, patterns in ipairs(SPACES) do
     for _, pattern in ipairs(size <= last - first + 1 and patterns or {}) do
@@ -184,9 +180,9 @@ local function trimmed(text)
 end
 
 
--- The segments of a path, decoded until no escape is left, as the least strict upstream
--- reads it: NUL ends it, as strings in C, and so does what begins a query or a fragment;
--- control characters, what is not UTF-8, and white space around a segment are dropped.
+-- The segments of a path, decoded until no escape is left, as the least strict upstream reads it: NUL ends it, like
+-- strings in C, and so does the beginning of a query or fragment; control characters, invalid UTF-8, and white space
+-- around a segment are dropped.
 local function loose_segments(path)
   local out = {}
   for _, segment in ipairs(segments_of(printable(decoded_wholly(path):match("^[^%z?#]*")))) do
@@ -199,9 +195,8 @@ local function loose_segments(path)
 end
 
 
--- The ways in which an upstream may read a path other than as segments that are decoded
--- once: with encoded slashes and backslashes as slashes, without the parameters of
--- segments, and as the least strict one.
+-- The ways in which an upstream may read a path, other than as segments that are decoded once: with encoded slashes and
+-- backslashes as slashes, without the parameters of segments, and as the least strict upstream reads it.
 paths.readings = {
   function(path) return segments_of(decoded(path)) end,
   function(path) return segments_of(decoded_wholly(path)) end,
@@ -213,8 +208,8 @@ paths.readings = {
 }
 
 
--- Whether a path can be read in another way. Kong has some characters as they are that are
--- escaped at the hosted gateway.
+-- Reports whether a path can be read in another way. Kong leaves some characters unescaped that the hosted gateway
+-- escapes.
 function paths.has_readings(path)
   return find(path, "[^!-~]") or find(path, "[%%;\\]")
 end

@@ -1,19 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Bounds the calls that wait for a server at a time: one that does not answer must not hold
--- up all others.
+-- Limits how many calls wait for a server at a time: a server that does not answer must not block all other calls.
 
 local queue = {}
 
 
--- A queue of at most so many calls, which wait no longer than so many seconds each.
+-- A queue of at most the given number of calls, each of which waits no longer than the given seconds.
 function queue.new(most, within)
   return { count = 0, since = {}, most = most, within = within }
 end
 
 
--- Counts a call that waits from now on; nil where too many do. A call that nginx ended
--- while it waited never leaves: it counts until it would have run out of time.
+-- Adds a waiting call; nil if there are too many. A call that nginx ended while it waited never leaves: it counts until
+-- its time would have run out.
 function queue.enter(line, now)
   if line.count >= line.most then
     for call, began in pairs(line.since) do

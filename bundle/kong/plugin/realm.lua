@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Access tokens of the exported realm, with which people sign in from now on. Its issuer
--- is a setting, so that the realm can be served anywhere: auth/keycloak-realm.json says
--- which claims its tokens have.
+-- Access tokens of the exported realm, at which people sign in after the export. Its issuer is a setting, so the realm
+-- can be served anywhere. auth/keycloak-realm.json says which claims its tokens have.
 
 local cjson = require "cjson.safe"
 local issuers = require "kong.plugins.postern-auth.issuers"
@@ -12,15 +11,15 @@ local jwt = require "kong.plugins.postern-auth.jwt"
 local realm = {}
 
 
--- The value of an environment variable of Kong; nil where it is empty.
+-- The value of one of Kong's environment variables; nil if it is empty.
 local function setting(variable)
   local value = variable and kong.vault.get("{vault://env/" .. variable .. "}")
   return type(value) == "string" and value ~= "" and value or nil
 end
 
 
--- The issuer of the realm, for issuers.key; nil where it is not trusted. The settings are
--- read by the first call: Kong has none while it reads its configuration.
+-- The issuer of the realm, for issuers.key; nil if it is not trusted. The first call reads the settings, because Kong
+-- does not have them while it reads its configuration.
 function realm.issuer(settings)
   local of = settings.realm
   if of and of.read == nil then
@@ -43,10 +42,9 @@ local function client_of(settings, claims)
 end
 
 
--- The names of the groups in paths such as /default/outer/inner, sorted: a member of inner
--- is one of outer. The first name is a tenant's: groups of another tenant, into which the
--- realm may put whoever signs in with a provider of that one, mean nothing here. nil where
--- the claim is no list of texts.
+-- The names of the groups in paths such as /default/outer/inner, sorted: a member of inner is one of outer. The first
+-- name is a tenant's: groups of another tenant, into which the realm may put users who sign in with that tenant's
+-- provider, are ignored here. nil if the claim is not a list of texts.
 local function groups_of(value, tenant)
   local listed, seen = {}, {}
   if value == nil or value == cjson.null then
@@ -72,7 +70,7 @@ local function groups_of(value, tenant)
 end
 
 
--- What a token of the realm says, for tokens.caller; or nil and the refusal.
+-- The content of the realm's token, for tokens.caller; or nil and the refusal.
 function realm.verify(settings, issuer, token)
   local claims = token.claims
   local client = client_of(settings, claims)

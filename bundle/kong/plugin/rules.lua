@@ -44,7 +44,7 @@ local function add(root, rule)
 end
 
 
--- The rules of a version's configuration, for rules.refusal; nil for none.
+-- The rules of a version's configuration, for rules.refusal, or nil.
 function rules.store(settings)
   if not settings then
     return nil
@@ -58,8 +58,8 @@ function rules.store(settings)
 end
 
 
--- The most specific rule for segments and a method. Of one path it is the rule that names the
--- method, else for HEAD the one for GET, else the one for all methods.
+-- The most specific rule for segments and a method. For one path, it is the rule that names the method, or else for
+-- HEAD the one for GET, or else the one for all methods.
 local function match(root, segments, method)
   return templates.find(root, segments, 1, function(at)
     return at.methods[method] or at.implied[method] or at.methods["*"]
@@ -67,8 +67,7 @@ local function match(root, segments, method)
 end
 
 
--- Whether scopes, separated by spaces, satisfy one: by its name, by its family as in
--- orders:*, or by *.
+-- Reports whether scopes, separated by spaces, satisfy one: by its name, by its family as in orders:*, or by *.
 local function has_scope(scopes, one)
   for have in scopes:gmatch("%S+") do
     if have == one or have == "*" then
@@ -109,7 +108,7 @@ local function is_in(caller, rule)
 end
 
 
--- The refusal of a caller who does not own an object, nil for none.
+-- The refusal of a caller who does not own an object, or nil.
 local function judge_owner(caller, object)
   if not object or not caller.owns then
     return "not_owner"
@@ -122,8 +121,7 @@ local function judge_owner(caller, object)
 end
 
 
--- The refusal of a caller by the rule of its route, nil for none. The segments are those of
--- a reading of the path.
+-- The refusal of a caller by the rule of its route, or nil. The segments are those of one reading of the path.
 local function judge(store, method, caller, rule, segments)
   local refusal = caller.token and "token_scope" or "insufficient_scope"
   if not rule and store.deny then
@@ -150,10 +148,9 @@ local function judge(store, method, caller, rule, segments)
 end
 
 
--- The refusal of a call, nil if it may go on. The path is normalized, and begins below the
--- prefix of the route. The caller has scopes, separated by blanks, groups, and admin: of its
--- groups, those that it is an admin of; key and token say whose the scopes are. owns says
--- whether it owns an object, and nil where that cannot be said; without it, it owns nothing.
+-- The refusal of a call, nil if it may continue. The path is normalized, and begins below the prefix of the route. The
+-- caller has scopes, separated by spaces, groups, and admin: the groups that it is an admin of; key and token say where
+-- the scopes come from. owns reports whether it owns an object, nil if that is unknown; without owns, it owns nothing.
 function rules.refusal(store, method, path, caller)
   local segments = plain_segments(path)
   local rule = match(store.root, segments, method)
@@ -173,16 +170,15 @@ function rules.refusal(store, method, path, caller)
 end
 
 
--- The groups of the user who owns the key of a call. A key of another tenant than its owner's
--- has none.
+-- The groups of the user who owns the key of a call. A key of a tenant other than its owner's doesn't get them.
 local function member_of(members, whose)
   local member = whose.owner and members[whose.owner]
   return member and member.tenant == whose.headers["X-Tenant-ID"] and member or {}
 end
 
 
--- The groups of a caller for Kong's acl, which stands behind the rules of some routes: all
--- by which a rule may have let the caller in. nil for none.
+-- The groups of a caller for Kong's acl, which runs after the rules of some routes: all by which a rule may have let
+-- the caller in, or nil.
 function rules.groups(members, whose)
   local member = member_of(members, whose)
   local groups, admin = member.groups, member.admin
@@ -202,8 +198,8 @@ function rules.groups(members, whose)
 end
 
 
--- What rules ask of a caller: the user of the token, or, for a call with a key alone, the
--- user who owns the key. A call without a credential has neither scopes nor groups.
+-- The caller that rules check: the user of the token, or, for a call with only a key, the user who owns the key. A call
+-- without a credential has neither scopes nor groups.
 local function asked_of(members, whose)
   local member = member_of(members, whose)
   return {
@@ -216,14 +212,14 @@ local function asked_of(members, whose)
 end
 
 
--- Whom relations name as the caller: the user of the token, or else the owner of the key, or
--- the app client that calls for itself; nil for a call without a credential.
+-- The caller's name in relations: the user of the token, or else the owner of the key, or the app client that calls for
+-- itself; nil for a call without a credential.
 local function user_of(whose)
   return whose.subject or whose.owner
 end
 
 
--- Answers whether the caller owns an object, once for each.
+-- Reports whether the caller owns an object, once for each object.
 local function owner_check(server, whose)
   local tenant, user = whose.headers["X-Tenant-ID"], user_of(whose)
   if not openfga.ready(server) or not tenant or not user then
@@ -245,7 +241,7 @@ local function path_below(policy)
 end
 
 
--- The refusal of this call by the rules of its route's version, nil for none.
+-- The refusal of this call by the rules of its route's version, or nil.
 function rules.refused(state, policy, whose)
   local store = policy.rules and state.rules[policy.rules]
   if not store then
@@ -257,8 +253,7 @@ function rules.refused(state, policy, whose)
 end
 
 
--- What becomes of owners after an answer with 2xx to this call: {server, user, tenant, rule,
--- segments}; nil for nothing.
+-- The change of owners after a 2xx response to this call: {server, user, tenant, rule, segments}, or nil.
 function rules.tracked(state, policy, whose)
   local store = policy.rules and state.rules[policy.rules]
   if not store or not store.tracks or not openfga.ready(state.openfga) then

@@ -4,8 +4,8 @@ local typedefs = require "kong.db.schema.typedefs"
 
 -- No field is referenceable: an owner named {vault://env/HOME} stays a name.
 
--- One line for each key, because Kong needs minutes to check and copy 100,000
--- records of several fields. handler.lua says how it is read.
+-- One line for each key, because Kong needs minutes to check and copy 100,000 records of several fields. keys.lua
+-- parses it.
 local key = {
   type = "string",
   match = "^%S+ tenant=%S+ .*consumer=[0-9a-f-]+ owner=%S",
@@ -24,7 +24,7 @@ local ranges = {
   elements = { type = "string", match = "^[%x:.]+/%d+$" },
 }
 
--- Kong fills in a record that is absent unless it is told not to.
+-- Kong fills in an absent record unless it is told not to.
 local ip = {
   type = "record",
   required = false,
@@ -34,13 +34,13 @@ local ip = {
   },
 }
 
--- An issuer of tokens, with the audience that they have to name.
+-- A token issuer, with the audience that its tokens must have.
 local issuer = {
   type = "record",
   fields = {
     { issuer = { type = "string", required = true, match = "^https?://" } },
     { audience = { type = "string", required = true } },
-    -- of its keys; without it, from the document that it publishes
+    -- of its keys; without it, the discovery document's
     { jwks_url = { type = "string", required = false, match = "^https?://" } },
     -- the id of the tenant of its callers
     { tenant = { type = "string", required = false } },
@@ -58,13 +58,13 @@ local endpoint = {
     { client_id = { type = "string", required = false } },
     -- the environment variable with the client secret; without it, there is none
     { secret = { type = "string", required = false, match = "^[%u%d_]+$" } },
-    -- what answers have to name as iss and in aud
+    -- the required iss and aud of answers
     { issuer = { type = "string", required = false } },
     { audience = { type = "string", required = false } },
     -- the id of the tenant of its callers
     { tenant = { type = "string", required = false } },
-    -- tokens of others, which it is not shown: JSON Web Tokens of these issuers, and of those
-    -- that begin so; other tokens that begin so
+    -- tokens of other issuers, which aren't sent to it: JSON Web Tokens of these issuers, or of issuers with these
+    -- prefixes; other tokens with these prefixes
     { withheld = {
         type = "record",
         required = false,
@@ -91,17 +91,16 @@ local policy = {
     { introspection = { type = "string", required = false } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { ip = ip },
-    -- the id of the version whose rules apply, and what its paths begin below
+    -- the id of the version whose rules apply, and the prefix of its paths
     { rules = { type = "string", required = false, match = "^[%w_]+$" } },
     { prefix = { type = "string", required = false } },
-    -- bytes of the bodies that request-transformer changes; without it, it changes none
+    -- the size limit of bodies that request-transformer changes; without it, it changes none
     { body_limit = { type = "integer", required = false, gt = 0 } },
     -- the id of the environment whose transforms apply
     { transforms = { type = "string", required = false, match = "^[%w_]+$" } },
     -- the environment's id, which signatures of its calls have as their tag
     { tag = { type = "string", required = false, match = "^[%w_]+$" } },
-    -- by the name of a header that calls carry to the upstream; the environment
-    -- variable with its value
+    -- by the name of a header of calls to the upstream; the environment variable with its value
     { upstream = {
         type = "map",
         required = false,
@@ -149,7 +148,7 @@ local tenant = {
   },
 }
 
--- An app client, whose tokens are accepted until they end.
+-- An app client. Its tokens are accepted until they expire.
 local client = {
   type = "record",
   fields = {
@@ -167,7 +166,7 @@ local client = {
           fields = {
             { id = { type = "string", required = true } },
             { alg = { type = "string", required = true } },
-            -- in Unix seconds; without it, it verifies without end
+            -- in Unix seconds; without it, the key doesn't expire
             { ["until"] = { type = "number", required = false } },
             { jwk = { type = "string", required = true } },
           },
@@ -206,8 +205,8 @@ local refused = {
   },
 }
 
--- The exported realm, by the environment variables of Kong with its issuer and with the
--- address of its keys; that of the keys may be empty, and is discovered then.
+-- The exported realm, by the environment variables of Kong with its issuer and with the address of its keys; the
+-- address of the keys may be empty, and is then discovered.
 local realm = {
   type = "record",
   required = false,
@@ -227,17 +226,15 @@ local rule = {
     { scopes = texts },
     { groups = texts },
     { role = { type = "string", required = false, one_of = { "member", "admin" } } },
-    -- the object that the caller has to own; that it owns after a 2xx answer; that has no
-    -- owner after one
+    -- the object that the caller must own; that it owns after a 2xx response; that has no owner after one
     { owner = { type = "string", required = false } },
     { remember = { type = "string", required = false } },
     { forget = { type = "string", required = false } },
   },
 }
 
--- What the routes of a version require. deny: those without a rule are refused.
--- read_write: of keys, GET, HEAD and OPTIONS need the scope read, other methods write, unless
--- a rule names scopes.
+-- What the routes of a version require. deny: those without a rule are refused. read_write: keys need the scope read
+-- for GET, HEAD and OPTIONS, and write for other methods, unless a rule names scopes.
 local version_rules = {
   type = "record",
   fields = {
@@ -247,9 +244,9 @@ local version_rules = {
   },
 }
 
--- OpenFGA, which stores the owners of objects: the environment variables of Kong with its
--- URL, the name or id of its store, and a preshared key. All may be empty: without a URL no
--- caller owns an object, and without a store it is the one of this name.
+-- OpenFGA, which stores the owners of objects: the environment variables of Kong with its URL, the name or id of its
+-- store, and a preshared key. All may be empty: without a URL, no caller owns an object; without a store, the one with
+-- this name is used.
 local openfga = {
   type = "record",
   required = false,
@@ -261,7 +258,7 @@ local openfga = {
   },
 }
 
--- Changes, each a name or a name and a value with a colon between them.
+-- Changes, each a name, or a name and a value separated by a colon.
 local operations = {
   type = "record",
   required = false,
@@ -291,22 +288,21 @@ return {
     { config = {
         type = "record",
         fields = {
-          -- the id that upstreams see as X-Project-ID
+          -- the id that upstreams get as X-Project-ID
           { project = { type = "string", required = true, match = "^[%w_]+$" } },
           -- the environment variable with the key that signs calls to upstreams
           { signing_key = { type = "string", match = "^[%u%d_]+$" } },
-          -- by SHA-256 of the whole key, lower-case hexadecimal
+          -- by SHA-256 of the whole key, in lowercase hexadecimal
           { keys = {
               type = "map",
               keys = { type = "string", match = "^[0-9a-f]+$", len_eq = 64 },
               values = key,
           } },
-          -- by id; what keys of the type may do, for the upstream to read
+          -- by id; the scopes of keys of the type, for the upstream to read
           { key_types = { type = "map", keys = { type = "string" }, values = key_type } },
-          -- by id; a key of any other tenant is told so
+          -- by id; a key of any other tenant is refused as such
           { tenants = { type = "map", keys = { type = "string" }, values = tenant } },
-          -- for each key without limits of its own or of its type, each owner,
-          -- each address, and for all calls together
+          -- for each key without its own or its type's limits, each owner, each address, and for all calls together
           { limits = limits },
           -- by the id of the Kong route
           { routes = {
@@ -321,7 +317,7 @@ return {
           { openfga = openfga },
           -- by the id of the environment
           { transforms = { type = "map", keys = { type = "string" }, values = changes } },
-          -- by the issuer of their tokens; for routes that take tokens
+          -- by the issuer of their tokens; for routes that accept tokens
           { clients = { type = "map", keys = { type = "string" }, values = client } },
           -- of the project's API, which their tokens may name instead of the app client
           { audience = { type = "string", required = false } },
@@ -329,7 +325,7 @@ return {
           { realm = realm },
           -- by id
           { introspection = { type = "map", keys = { type = "string" }, values = endpoint } },
-          -- the key owner of calls without a key, where a route accepts them
+          -- the key owner of calls without a key, if a route accepts them
           { fallback = fallback },
         },
     } },

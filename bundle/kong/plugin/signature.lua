@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Signatures of calls to upstreams (RFC 9421), with a key that is in an environment
--- variable of Kong and nowhere in the export. They cover what the hosted gateway's do.
+-- Signatures of calls to upstreams (RFC 9421), with a key in one of Kong's environment variables, which is not in the
+-- export. They cover the same parts as the hosted gateway's.
 
 local sha256 = require "resty.sha256"
 
@@ -24,8 +24,8 @@ local IDENTITY = {
 }
 
 
--- The thumbprint of a public key (RFC 7638; RFC 8037, appendix A.3). The one that the
--- library writes is not made of the required members alone.
+-- The thumbprint of a public key (RFC 7638; RFC 8037, appendix A.3). The library's own does not use only the required
+-- members.
 local function thumbprint(x)
   local hasher = sha256:new()
   hasher:update('{"crv":"Ed25519","kty":"OKP","x":"' .. x .. '"}')
@@ -33,14 +33,14 @@ local function thumbprint(x)
 end
 
 
--- The signer whose key is in the variable; nil without one. The key is read by the first
--- call: Kong has no variables while it reads its configuration.
+-- The signer whose key is in the variable; nil without one. The first call reads the key, because Kong does not have
+-- the variables while it reads its configuration.
 function signature.store(variable)
   return variable and { variable = variable } or nil
 end
 
 
--- Whether the signer has its key: a private key for Ed25519, PKCS #8 in base64.
+-- Reports whether the signer has its key: a private key for Ed25519, PKCS #8 in base64.
 function signature.ready(signer)
   if signer.key then
     return true
@@ -63,8 +63,8 @@ function signature.ready(signer)
 end
 
 
--- The headers with the signature of the call, by a signer that is ready; nil where the
--- library fails. tag is the environment's id, identity the headers that the call gets.
+-- The headers with the signature of the call, by a signer that is ready; nil if the library fails. tag is the
+-- environment's id, and identity has the headers that the call gets.
 function signature.headers(signer, tag, identity)
   local lines, covered = {}, {}
   local function cover(name, value)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The paths of rules, and which of them is for the path of a call. The grammar is that of the
--- hosted gateway: /orders/{id}, /reports/{id}.json, /admin/** for a path and all below.
+-- The paths of rules, and which of them matches the path of a call. The grammar is that of the hosted gateway:
+-- /orders/{id}, /reports/{id}.json, /admin/** for a path and all below.
 
 local templates = {}
 
@@ -34,8 +34,8 @@ function templates.split(segment)
 end
 
 
--- The node for segments with a text around their parameter. A node has its patterns in order:
--- the longest text in front comes first, and of two that are as long the longer one behind.
+-- The node for segments with text around their parameter. A node has its patterns in order: the longest text before the
+-- parameter comes first, and of two with the same length, the longer text after it.
 local function pattern(node, prefix, suffix)
   node.patterns = node.patterns or {}
   for _, one in ipairs(node.patterns) do
@@ -58,8 +58,7 @@ local function pattern(node, prefix, suffix)
 end
 
 
--- A table for what is known of a path: the same for all paths that are equally specific and
--- match the same calls.
+-- A table with facts about a path: the same for all paths that are equally specific and match the same calls.
 function templates.place(node, path)
   for segment in path:gmatch("[^/]+") do
     if segment == "**" or segment:match("^{[^{}]*%.%.%.}$") then
@@ -91,9 +90,9 @@ local function matches(one, segment)
 end
 
 
--- What accept makes of the most specific path that matches decoded segments and of which it
--- makes something; nil for none. In the first segment in which two paths differ, a literal
--- comes before a template with text, that before a template, and that before a subtree.
+-- The result of accept for the most specific path that matches decoded segments and for which it returns something, or
+-- nil. In the first segment in which two paths differ, a literal comes before a template with text, that before a
+-- template, and that before a subtree.
 function templates.find(node, segments, at, accept)
   local segment, found = segments[at], nil
   if segment == nil then

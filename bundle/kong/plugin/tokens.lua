@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The tokens that calls carry in Authorization: whether one is accepted, and whose call it
--- makes of it. Nothing of a token is kept.
+-- The tokens in the Authorization of calls: whether a token is accepted, and who the caller is. Tokens are not stored.
 
 local introspection = require "kong.plugins.postern-auth.introspection"
 local issuers = require "kong.plugins.postern-auth.issuers"
@@ -12,16 +11,14 @@ local realm = require "kong.plugins.postern-auth.realm"
 
 local tokens = {}
 
--- The types of tokens for an API, in lower case without application/. Others, such as
--- logout tokens and DPoP proofs, may be signed with the same keys for the same audience
--- (RFC 8725, 3.11).
+-- The types of tokens for an API, in lowercase without application/. Others, such as logout tokens and DPoP proofs, may
+-- be signed with the same keys for the same audience (RFC 8725, 3.11).
 local TYPES = { [""] = true, ["jwt"] = true, ["at+jwt"] = true }
 
 
--- The token in the lines of Authorization, which is read from nowhere else (RFC 6750,
--- 2.1): in a query it would end up in logs. nil where there is none, or a credential of
--- another scheme, which goes on to the upstream. A table of several lines is no token:
--- the upstream might read another one.
+-- The token in the lines of Authorization, which is read from nowhere else (RFC 6750, 2.1): in a query it would end up
+-- in logs. nil if there is none, or a credential of another scheme, which is forwarded to the upstream. A table of
+-- several lines is not a token: the upstream might read another one.
 function tokens.presented(lines)
   if type(lines) ~= "string" then
     return lines and ""
@@ -49,8 +46,8 @@ local function pair_of(pairs_of_route, claims)
 end
 
 
--- What an accepted JSON Web Token says; or nil and the refusal. A token of an app client, or
--- of the exported realm, is always judged as such, even if the route names its issuer too.
+-- The content of an accepted JSON Web Token; or nil and the refusal. A token of an app client, or of the exported
+-- realm, is always treated as such, even if the route names its issuer too.
 local function verify(settings, policy, text)
   local token = jwt.parse(text)
   if not token or not TYPES[token.header.type] or not jwks.ALGORITHMS[token.header.algorithm] then
@@ -81,8 +78,8 @@ local function verify(settings, policy, text)
 end
 
 
--- What an accepted token says: {issuer, subject, scopes, tenant}, the tenant by its id,
--- nil where it is not served; or nil and the refusal.
+-- The content of an accepted token: {issuer, subject, scopes, tenant}, the tenant by its id, nil if it is not served;
+-- or nil and the refusal.
 function tokens.verify(settings, policy, text)
   local takes = policy.takes
   if takes.opaque and not introspection.is_plain(text) then
@@ -99,30 +96,30 @@ function tokens.verify(settings, policy, text)
 end
 
 
--- The refusal of a verified token by its tenant, or by the present state of what it
--- names; nil where it is let in. beside is the tenant of the key that came with it.
-function tokens.refusal(settings, token, beside)
+-- The refusal of a verified token by its tenant, or by the current state of its user, session or app client; nil if it
+-- is let in. key_tenant is the tenant of the key in the same call, if there is one.
+function tokens.refusal(settings, token, key_tenant)
   local refusal = token.client and own.refusal(settings, token)
   if refusal then
     return refusal
   end
   local served = token.tenant and settings.tenants[token.tenant]
-  if not served or (beside and beside ~= token.tenant) then
+  if not served or (key_tenant and key_tenant ~= token.tenant) then
     return "token_tenant"
   end
   return nil
 end
 
 
--- The name that calls with the token count for. Two issuers may have the same subject; a
--- user is the same through every app client.
+-- The name that calls with the token count for. Two issuers may have the same subject; a user is the same with every
+-- app client.
 local function account_of(token)
   return token.client and token.subject or token.subject .. " (" .. token.issuer .. ")"
 end
 
 
--- The consumer that calls with the token count for: the machine itself, or the owner that
--- calls without a key fall back to; nil for none.
+-- The consumer that calls with the token count for: the machine itself, or the fallback owner of calls without a key,
+-- or nil.
 local function consumer_of(settings, policy, token)
   if token.machine then
     return { owner = token.client.id, consumer = token.client.consumer }
@@ -151,7 +148,7 @@ local function listed(groups)
 end
 
 
--- Sets the headers that name the user of a token. A machine is none.
+-- Sets the headers that name the user of a token. A machine is not a user.
 local function name_user(headers, token)
   if token.machine then
     return
@@ -167,8 +164,8 @@ local function name_user(headers, token)
 end
 
 
--- Whose call it is that came with a token alone: the headers for the upstream, the
--- consumer for Kong's other plugins, and the name that it counts for.
+-- The caller of a call with only a token: the headers for the upstream, the consumer for Kong's other plugins, and the
+-- name that it counts for.
 function tokens.caller(settings, policy, token)
   local consumer = consumer_of(settings, policy, token)
   local headers = {
@@ -194,9 +191,8 @@ function tokens.caller(settings, policy, token)
 end
 
 
--- The caller of a key, with the user of a token that came along: consumer and scopes are
--- the key's.
-function tokens.beside(entry, token)
+-- The caller of a call with a key and a token: the user is the token's, consumer and scopes are the key's.
+function tokens.with_key(entry, token)
   local headers = {}
   for name, value in pairs(entry.headers) do
     headers[name] = value

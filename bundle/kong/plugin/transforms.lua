@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Changes of headers and queries, as the hosted gateway makes them. Kong's own transformers
--- cannot: nginx holds one line each of some headers, of which they replace the caller's, leave
--- a second one or write one twice; they read 1,000 arguments of a query; and they change a
--- query behind the signature of the call.
+-- Changes to headers and queries, as the hosted gateway makes them. Kong's own transformers cannot do that: for headers
+-- of which nginx keeps only one line, they replace the caller's, leave a second one or write one twice; they read only
+-- 1,000 arguments of a query; and they change a query after the call is signed.
 
 local transforms = {}
 
--- As many header lines as Kong hands out.
+-- As many header lines as Kong returns.
 local MOST_HEADERS = 1000
 
 -- The headers of which nginx's Lua sets one line only. A change that would leave several joins
@@ -21,7 +20,7 @@ local ONE_LINE = {
 }
 
 
--- The entries of a list, each a name and, behind its first colon, a value.
+-- The entries of a list, each a name and, after its first colon, a value.
 local function split(list)
   local out = {}
   for i, entry in ipairs(list or {}) do
@@ -40,7 +39,7 @@ local function operations(doc)
 end
 
 
--- The names of the headers that operations change, in lower case.
+-- The names of the headers that operations change, in lowercase.
 local function names_of(ops)
   local names = {}
   for operation, list in pairs(ops or {}) do
@@ -76,9 +75,8 @@ local function lines_of(value)
 end
 
 
--- The headers that operations change, by name in lower case: the name, and the lines that it
--- has then. sent has the headers that came. by_sent: whether a header is there, and what it
--- is renamed with, is how it was sent; else what the operations before left.
+-- The headers that operations change, by name in lowercase: the name, and its new lines. sent has the original headers.
+-- With by_sent, operations see the headers as they were sent; otherwise they see the result of the previous operations.
 local function change(ops, sent, by_sent)
   local now = {}
   local function original(name)
@@ -125,8 +123,8 @@ local function change(ops, sent, by_sent)
 end
 
 
--- Removes the headers that a change names and a Connection line too: they are for this
--- connection only, and not there for the change.
+-- Removes the headers that both a change and a Connection line name: they are for this connection only, so the change
+-- must not see them.
 local function drop_named(changes, connection)
   for _, line in ipairs(lines_of(connection)) do
     for token in line:gmatch("[^,]+") do
@@ -139,8 +137,7 @@ local function drop_named(changes, connection)
 end
 
 
--- Headers are removed before they are set, because of two lines of one nginx would change the
--- first only.
+-- Headers are removed before they are set, because nginx would change only the first of two lines.
 local function write(changed, target)
   for _, one in pairs(changed) do
     target.clear_header(one.name)
@@ -163,8 +160,8 @@ local function escape(text)
 end
 
 
--- The values of each argument of a query by its name; true stands for one without an equals
--- sign. Arguments without a name are left out.
+-- The values of each argument of a query by its name; true means one without an equals sign. Arguments without a name
+-- are left out.
 local function parse(query)
   local args = {}
   for part in (query .. "&"):gmatch("([^&]*)&") do
@@ -179,7 +176,7 @@ local function parse(query)
 end
 
 
--- The query of arguments, in the order of what is written for each name.
+-- The query of arguments, in sorted order.
 local function format(args)
   local written = {}
   for name, values in pairs(args) do
@@ -194,7 +191,7 @@ local function format(args)
 end
 
 
--- The query that operations make of one.
+-- The query after operations.
 function transforms.query(ops, query)
   local args = parse(query)
   for _, entry in ipairs(ops.remove) do
@@ -239,8 +236,8 @@ function transforms.request(changes, connection)
 end
 
 
--- Changes the headers of an answer on its way to the caller, also of one to a call that was
--- answered before this plugin saw it. stores and routes are by their ids.
+-- Changes the headers of a response on its way to the caller, even if the call was answered before this plugin saw it.
+-- stores and routes are by their ids.
 function transforms.response(stores, routes)
   local route = next(stores) and kong.router.get_route()
   local policy = route and routes[route.id]

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What the upstream recognizes this gateway by: headers with secret values that calls
--- carry, and the client certificate that Kong presents. The configuration names
--- environment variables of Kong; the secrets are nowhere in the export.
+-- How the upstream recognizes this gateway: by headers with secret values, and by the client certificate that Kong
+-- presents. The configuration names Kong's environment variables; the secrets are not in the export.
 
 local upstream = {}
 
@@ -13,9 +12,8 @@ local function plain(name)
 end
 
 
--- The headers of a route by their variables, and the names of other headers that the
--- gateway sets; nil where there are none. The values are read by the first call: Kong has
--- none while it reads its configuration.
+-- The headers of a route by their variables, and the names of other headers that the gateway sets; nil if there are
+-- none. The first call reads the values, because Kong does not have them while it reads its configuration.
 function upstream.store(variables, others)
   variables = variables or {}
   if not next(variables) and not others then
@@ -32,8 +30,8 @@ function upstream.store(variables, others)
 end
 
 
--- The route's headers with their values; nil where a value is empty. Calls are refused
--- then: without what the upstream asks for they must not be let through.
+-- The route's headers with their values; nil if a value is empty. Calls are then refused: they must not reach the
+-- upstream without what it requires.
 function upstream.headers(own)
   if own.values then
     return own.values
@@ -51,7 +49,7 @@ function upstream.headers(own)
 end
 
 
--- Whether the private key is that of the certificate, both in PEM.
+-- Reports whether the private key belongs to the certificate, both in PEM.
 local function fits(certificate, private)
   if type(private) ~= "string" or private == "" then
     return false
@@ -62,9 +60,9 @@ local function fits(certificate, private)
 end
 
 
--- Whether Kong can present the client certificate of the service of the call, if it has
--- one. With a private key that it cannot read, or that is another certificate's, Kong
--- calls the upstream without any. checked has the ids of those that it can present.
+-- Reports whether Kong can present the client certificate of the call's service, if it has one. With a private key that
+-- it cannot read, or that belongs to another certificate, Kong calls the upstream without a certificate. checked has
+-- the ids of those that it can present.
 function upstream.presentable(checked)
   local service = kong.router.get_service()
   local named = service and service.client_certificate
@@ -80,7 +78,7 @@ function upstream.presentable(checked)
 end
 
 
--- Whether the route sets the header that a caller sent under this name.
+-- Reports whether the route sets the header that a caller sent with this name.
 function upstream.sets(own, name)
   return own ~= nil and own.names[plain(name)] == true
 end

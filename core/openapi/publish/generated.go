@@ -8,8 +8,8 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// Generated returns a document of a version that has none. It has any path, the servers given, and what
-// the access policy asks of callers.
+// Generated returns a document for a version without one. It has any path, the servers given, and what the access
+// policy asks of callers.
 func Generated(p *snapshot.Project, v *snapshot.Version, servers ...Server) map[string]any {
 	title := p.DisplayName
 	if title == "" {

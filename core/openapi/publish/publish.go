@@ -18,7 +18,7 @@ type Server struct {
 	URL         string `json:"url"`
 }
 
-// Document is a document without its servers. The zero value has none.
+// Document is a document without its servers. The zero value is empty.
 type Document struct {
 	before, after []byte
 }

@@ -1,5 +1,5 @@
-// Package reference reads what an OpenAPI document says of one operation, for people: parameters, bodies, responses and
-// what callers need, with schemas as lists of members. What it returns is bounded, whatever the document says.
+// Package reference reads an OpenAPI document's description of one operation, for people: parameters, bodies, responses
+// and what callers need, with schemas as lists of members. What it returns is bounded, whatever the document says.
 package reference
 
 import (
@@ -303,7 +303,7 @@ func (r *reader) typeOf(schema any) string {
 	return name
 }
 
-// rulesOf says what a schema asks of a value besides its type.
+// rulesOf says what a schema requires of a value in addition to its type.
 func rulesOf(node map[string]any) string {
 	var out []string
 	for _, rule := range []struct{ keyword, text string }{

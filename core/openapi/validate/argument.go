@@ -74,7 +74,7 @@ func (l looseNames) of(name string) string {
 
 var underscores = strings.NewReplacer(".", "_", " ", "_")
 
-// stepsOfLoose are those of looseName, besides the bytes of the name.
+// stepsOfLoose are those of looseName, in addition to the bytes of the name.
 const stepsOfLoose = 5
 
 // bytesOfLoose is how many bytes of a name looseName reads in a step.
@@ -113,7 +113,7 @@ func (r *run) loosely(query string, names looseNames, most int) (out []argument,
 				continue
 			}
 			if len(out) == most {
-				r.problem("must have at most %d arguments, also where a semicolon separates them", most)
+				r.problem("must have at most %d arguments, also if semicolons separate them", most)
 				return nil, false
 			}
 			if !r.work.take(valueMemory + 2*len(one)) {

@@ -24,7 +24,7 @@ func TestArguments_readings(t *testing.T) {
 		`{"name":"text","in":"query","schema":{"type":"string","maxLength":3}},`+
 		`{"name":"ID","in":"query","schema":{"type":"integer"}},{"name":"id","in":"query","schema":{"type":"string"}}]},`+
 		`"post":`+form(`{`+members+`}`)+`,"put":`+form(`{"allOf":[{`+members+`}]}`)+`}`))
-	const integer, escape = "n must be an integer", "a percent sign that begins no escape"
+	const integer, escape = "n must be an integer", "a percent sign that doesn't begin an escape"
 	for _, tt := range []struct{ text, want string }{
 		{"n=1&text=a&other=x", ""},
 		{"n=x", integer},

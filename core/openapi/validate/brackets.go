@@ -13,7 +13,7 @@ import (
 type arguments struct {
 	values   map[string][]string
 	brackets map[string]*node // by what is in front of the first bracket
-	opened   map[string]bool  // what is in front of a bracket, however that goes on
+	opened   map[string]bool  // names before a bracket, whatever follows it
 }
 
 // arguments sorts the arguments of a query by name. literal are names that have brackets and are parameters of their

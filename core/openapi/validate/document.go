@@ -86,8 +86,8 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 		return cmp.Or(strings.Compare(a.At, b.At), strings.Compare(a.Reason, b.Reason))
 	})
 	if c.more {
-		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("More is not checked: the first %d "+
-			"places are listed.", maxUnchecked)})
+		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("More parts aren't checked: only the "+
+			"first %d are listed.", maxUnchecked)})
 	}
 	return c.out, c.Err()
 }
@@ -110,7 +110,7 @@ const (
 	perParameter = 120
 	perMedia     = 48
 	perSegment   = 250
-	perPiece     = 80 // a parameter of a path, and the text behind it
+	perPiece     = 80 // a parameter of a path, and the text after it
 	perSchema    = 600
 	perMember    = 100
 	perValue     = 50

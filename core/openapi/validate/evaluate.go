@@ -54,7 +54,7 @@ func (r *run) name() string {
 	return out.String()
 }
 
-// escape returns a reference token as it stands in a pointer (RFC 6901, section 3).
+// escape returns a reference token in the form for a pointer (RFC 6901, section 3).
 func escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
@@ -305,7 +305,7 @@ func (r *run) namesOf(s *schema, object map[string]any) []string {
 	return tree.Keys(object)
 }
 
-// unknownMember stands for a member that the document does not name.
+// unknownMember replaces a member that the document doesn't name.
 const unknownMember = "*"
 
 func (r *run) member(s *schema, name string, value any) bool {
@@ -367,7 +367,7 @@ func (r *run) combined(s *schema, value any) bool {
 		}
 	}
 	if s.not != nil && r.matches(s.not, value) && !r.stopped {
-		ok = r.problem("must not be what the document excludes")
+		ok = r.problem("must not be a value that the document excludes")
 	}
 	if !s.conditional {
 		return ok

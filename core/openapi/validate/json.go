@@ -25,7 +25,7 @@ var (
 	errMemory  = errors.New("is too large to be checked at the moment")
 )
 
-// The memory that values take once they are read, in bytes, besides their text.
+// The memory that values take once they are read, in bytes, in addition to their text.
 const (
 	valueMemory  = 64
 	objectMemory = 350

@@ -18,7 +18,7 @@ type decimal struct {
 	exponent int64
 }
 
-// maxExponent bounds exponents. All numbers beyond it count as equal; every reader takes them for infinite or zero.
+// maxExponent bounds exponents. All numbers beyond it count as equal; every reader treats them as infinite or zero.
 const maxExponent = 1 << 50
 
 // readDecimal takes no more time and memory for 1e999999999 than for 1.

@@ -22,7 +22,7 @@ type parameter struct {
 	name, in string
 	required bool
 	empty    bool   // may be there without a value
-	list     string // what separates the items of a list in one value; "": items have values of their own
+	list     string // what separates the items of a list in one value; "": items have separate values
 	deep     bool   // an object or a list in brackets, as name[member]=value
 	json     bool   // the value is JSON
 	schema   *schema
@@ -83,7 +83,7 @@ func (c *compiler) style(p *parameter, node map[string]any) bool {
 	known, ok := styles[p.in]
 	switch {
 	case !ok:
-		c.note("The parameter is not checked: cookies are not.")
+		c.note("The parameter is not checked, because it is a cookie.")
 		return false
 	case !own && p.in == InQuery:
 		style = "form"
@@ -107,7 +107,7 @@ func (c *compiler) isObject(p parameter) bool {
 		return false
 	}
 	c.inside = append(c.inside, p.in+" "+p.name)
-	c.note("The parameter is not checked: objects are, in the style deepObject.")
+	c.note("The parameter is not checked: objects are checked only in the style deepObject.")
 	c.inside = c.inside[:0]
 	return true
 }
@@ -244,7 +244,7 @@ func (s *schema) hasListKeyword() bool {
 		s.minItems >= 0 || s.maxItems >= 0 || s.composite || s.conditional
 }
 
-// readings returns what a text can stand for, the most specific first.
+// readings returns the values that a text can encode, the most specific first.
 func (s *schema) readings(value string) []any {
 	may := s.may()
 	var out []any
@@ -268,7 +268,7 @@ func looksNumeric(value string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// valueOf returns what a text stands for: the first reading that matches, or else the first one.
+// valueOf returns the value that a text encodes: the first reading that matches, or else the first one.
 func (s *schema) valueOf(r *run, value string) any {
 	readings := s.readings(value)
 	for _, one := range readings[:len(readings)-1] { // plain: of a call

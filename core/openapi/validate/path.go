@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// pathNode is a node of the tree of path templates. Its depth is that of the segment it stands for.
+// pathNode is a node of the tree of path templates. Its depth is that of its segment.
 type pathNode struct {
 	literals   map[string]*pathNode
 	templated  []templatedEdge      // the most specific first

@@ -40,8 +40,8 @@ func (c *compiler) pattern(expression string) *pattern {
 		c.patterns[expression] = made
 	}
 	if made == nil {
-		c.note("The pattern %.60q is not checked: it is too large, or has what regular expressions of RE2 do not "+
-			"have, such as a look-ahead.", expression)
+		c.note("The pattern %.60q is not checked: it is too large, or has something that RE2 doesn't support, such "+
+			"as a look-ahead.", expression)
 	}
 	return made
 }

@@ -15,7 +15,7 @@ type reading struct {
 	refused   bool // the arguments contradict each other
 }
 
-// checkNode checks the value that arguments stand for.
+// checkNode checks the value that arguments encode.
 func (r *run) checkNode(s *schema, of *node) {
 	r.checkReading(s, func(b *reading) any { return b.value(of, []*schema{s}) })
 }
@@ -176,7 +176,7 @@ func mayBe(of []*schema) (may kinds) {
 	return may
 }
 
-// value returns what a node stands for by schemas, any of which may describe it.
+// value returns the value of a node according to schemas, any of which may describe it.
 func (b *reading) value(n *node, of []*schema) any {
 	b.depth++ // a list can be described as a list of itself
 	defer func() { b.depth-- }()
@@ -240,7 +240,7 @@ func (b *reading) object(n *node, all []*schema) any {
 	return out
 }
 
-// plain returns what values without brackets stand for.
+// plain returns the value that values without brackets encode.
 func (b *reading) plain(values []string, of []*schema, may kinds) any {
 	if !b.spend(1 + len(values)) {
 		return nil
@@ -277,7 +277,7 @@ func (b *reading) asJSON(text string, of []*schema, may kinds) (any, bool) {
 	return value, slices.ContainsFunc(of, func(s *schema) bool { return b.matches(s, value) })
 }
 
-// text returns what a text stands for.
+// text returns the value that a text encodes.
 func (b *reading) text(text string, of []*schema) any {
 	var plain, typed any
 	for _, s := range of {

@@ -104,7 +104,7 @@ func (s *sampled) check(t *testing.T, v *Validator, of openapi.Operation) {
 	t.Helper()
 	path := of.Path
 	var op *Operation
-	for _, segment := range strings.Split(path, "/") { // values that are no literal of another path
+	for _, segment := range strings.Split(path, "/") { // values that aren't a literal of another path
 		for _, p := range pieces(segment) {
 			path = strings.Replace(path, "{"+p+"}", "7", 1)
 		}

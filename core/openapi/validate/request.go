@@ -177,7 +177,7 @@ func (m Match) checkArguments(r *run, pairs []argument) {
 	}
 }
 
-const brokenEscape = "a percent sign that begins no escape"
+const brokenEscape = "a percent sign that doesn't begin an escape"
 
 const formType = "application/x-www-form-urlencoded"
 
@@ -189,8 +189,8 @@ func mediaType(line string) string {
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// readsAlike reports whether a receiver that goes by the charset of a content type finds the same JSON in a
-// body as one that takes it for UTF-8. In others, such as UTF-7, a text may be a quote.
+// readsAlike reports whether a receiver that uses the charset of a content type finds the same JSON in a body as one
+// that takes it for UTF-8. In others, such as UTF-7, a text may be a quote.
 func readsAlike(contentType string) bool {
 	_, parameters, err := mime.ParseMediaType(contentType)
 	switch strings.ToLower(parameters["charset"]) {

@@ -18,7 +18,7 @@ check("addresses are read", function()
   end
 end)
 
-check("what is no address is not read", function()
+check("a text that is not an address is refused", function()
   for _, text in ipairs({ "", "unix:", "localhost", "256.1.1.1", "1.2.3", "1.2.3.4.5", "1.2.3.4 ", "0x1.2.3.4", "1.2.3.-4", ":", ":::", "1:2:3:4:5:6:7",
     "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "g::", "::1.2.3", "::1.2.3.4:5", "1:2:3:4:5:6:7:1.2.3.4", "1:2:3:4:5:6:7::8", "1:2:3:4:5:6:7:", ":1:2:3:4:5:6:7" }) do
     equal(addresses.parse(text), nil, text)

@@ -71,7 +71,7 @@ local function value(seen, name)
   for _, line in ipairs(seen.lines) do
     if line[1]:lower() == name:lower() then
       if found then
-        error(name .. " stands there twice")
+        error(name .. " is there twice")
       end
       found = line[2]
     end
@@ -214,7 +214,7 @@ check("without a key the fallback owner lets in", function()
   refused(call("fallback", { { "X-API-Key", "bad" } }), 401, "invalid_key")
 end)
 
-check("a fallback without an owner lets nobody in", function()
+check("a fallback without an owner lets no one in", function()
   local without = config()
   without.fallback = nil
   refused(call("fallback", {}, without), 401, "credentials_required")
@@ -237,11 +237,11 @@ check("an optional key counts when there is one", function()
   refused(call("optional", { { "X-API-Key", "bad" } }), 401, "invalid_key")
 end)
 
-check("a route that asks for credentials and names none is closed", function()
+check("a route that requires credentials and names none is closed", function()
   refused(call("nobody", { { "X-API-Key", good } }), 401, "credentials_required")
 end)
 
-check("a route that was added by hand asks for a key of every environment", function()
+check("a route that was added by hand requires a key of every environment", function()
   for _, route in ipairs({ "added", nil }) do
     refused(call(route, {}), 401, "credentials_required")
   end
@@ -305,7 +305,7 @@ check("Kong's acl learns the groups of the owner of a key", function()
   equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
 end)
 
-check("a key of another tenant than its owner's has none of the owner's groups", function()
+check("a key of a tenant other than its owner's does not get the owner's groups", function()
   for tenant, code in pairs({ tnt_1 = false, tnt_2 = "not_in_group", none = "not_in_group" }) do
     local with = config()
     with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", groups = { "staff" } } } } }

@@ -207,7 +207,7 @@ check("why tokens cannot be judged is logged every 30 seconds, without tokens an
     end
   end
   equal(#lines, 2)
-  equal(lines[1], "the introspection endpoint https://id.example/introspect cannot judge tokens: it answers 500")
+  equal(lines[1], "the introspection endpoint https://id.example/introspect cannot check tokens: it answers 500")
 end)
 
 check("issuer and audience", function()
@@ -263,7 +263,7 @@ check("tokens of the exported realm are not shown to the endpoint", function()
   equal(asked(), before)
 end)
 
-check("a key beside the token", function()
+check("a key with the token", function()
   local lines = { { "Authorization", "Bearer opaque" }, { "X-API-Key", secret } }
   local seen = call("", GOOD, { route = "either", lines = lines })
   equal(value(seen, "X-Consumer-Username"), "ana")
@@ -295,7 +295,7 @@ check("calls that count for an owner, and for a user", function()
   equal(again(GOOD).status, nil)
   refused(again(GOOD), 429, "rate_limited")
   equal(again((GOOD:gsub("alice", "bob"))).status, nil)
-  equal(again((GOOD:gsub('"iss":"[^"]*",', ""))).status, nil) -- the endpoint stands for an issuer
+  equal(again((GOOD:gsub('"iss":"[^"]*",', ""))).status, nil) -- the endpoint is the issuer
 end)
 
 check("200 calls wait for one endpoint at a time", function()

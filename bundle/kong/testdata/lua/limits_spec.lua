@@ -2,7 +2,7 @@ local strict = require "strict"
 local check, equal = strict.check, strict.equal
 local limits = require "limits"
 
--- 2024-02-29T23:59:58.250Z, a day that leap years alone have.
+-- 2024-02-29T23:59:58.250Z, a day that only leap years have.
 local LEAP = 1709251198.25
 
 local function at(now, dict)
@@ -189,7 +189,7 @@ check("no counter makes room for another that still holds", function()
   equal(call("192.0.2.2"), nil)
 end)
 
-check("without memory nobody is let in", function()
+check("without memory no one is let in", function()
   strict.request({ now = 1000, shared = {} })
   local headers, code = count({ project = { hour = 1 } }, { project = "" })
   equal(headers, nil)

@@ -76,7 +76,7 @@ local function refused(seen, status, code, what)
   equal(seen.body:match('"code":"([^"]+)"'), code, (what or "") .. " code")
 end
 
-check("the owner is let through, and nobody else", function()
+check("only the owner is let through", function()
   local seen = call("GET", "/orders/a%2Cb", { [STORES] = FOUND, [CHECK] = '{"allowed":true,"resolution":""}' })
   equal(seen.status, nil)
   equal(http.last.body, '{"consistency":"HIGHER_CONSISTENCY","tuple_key":{"object":"object:tnt_1.order%3Aa%2Cb",' ..
@@ -85,7 +85,7 @@ check("the owner is let through, and nobody else", function()
   refused(call("GET", "/orders/1", { [STORES] = FOUND, [CHECK] = '{"allowed":false}' }), 403, "not_owner")
 end)
 
-check("without a server nobody owns anything", function()
+check("without a server no one owns anything", function()
   for _, url in ipairs({ "", "absent" }) do
     local seen = call("GET", "/orders/1", {}, { variables = url == "" and { OPENFGA_URL = "" } or {} })
     refused(seen, 403, "not_owner")
@@ -184,7 +184,7 @@ check("an answer that is only nearly JSON names nothing", function()
   end
 end)
 
-check("an object of the path alone is recorded whatever the answer has", function()
+check("an object from the path is recorded whatever the answer has", function()
   for _, head in ipairs({ {}, { ["Content-Type"] = "text/html" }, { ["Content-Encoding"] = "br" } }) do
     equal(call("PUT", "/orders/8", { [STORES] = FOUND, [WRITE] = "{}" }).status, nil)
     rawset(ngx, "status", 204)
@@ -235,10 +235,10 @@ end)
 
 check("no other answer does", function()
   for _, case in ipairs({
-    { 404, '{"data":[{"id":"1"}]}' }, { 200, "no JSON", "is no JSON" }, { 200, '{"data":[]}', "does not name it" },
+    { 404, '{"data":[{"id":"1"}]}' }, { 200, "no JSON", "is not JSON" }, { 200, '{"data":[]}', "does not name it" },
     { 200, '{"data":[{"id":{}}]}', "does not name it" }, { 200, '{"data":[{"id":1.5}]}', "does not name it" },
-    { 200, '{"data":[{"id":""}]}', "does not name it" }, { 200, "", "is no JSON" }, { 200, (" "):rep(1100000), "more than" },
-    { 200, '"data"', "is no JSON" },
+    { 200, '{"data":[{"id":""}]}', "does not name it" }, { 200, "", "is not JSON" }, { 200, (" "):rep(1100000), "more than" },
+    { 200, '"data"', "is not JSON" },
   }) do
     local seen = call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })
     equal(seen.status, nil)

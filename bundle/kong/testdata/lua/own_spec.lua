@@ -108,7 +108,7 @@ check("a user in many groups", function()
   end
 end)
 
-check("a user beside a fallback owner", function()
+check("a user with a fallback owner", function()
   local seen = call(token(), nil, "fallback")
   equal(value(seen, "X-Consumer-Username"), "desk")
   equal(value(seen, "X-Authenticated-Userid"), "usr_1")

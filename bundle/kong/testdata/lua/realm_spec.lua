@@ -88,7 +88,7 @@ check("a user of the realm", function()
   assert(value(seen, "Authorization"))
 end)
 
-check("a user whom no provider signed in, and one without groups", function()
+check("a user without a provider, and one without groups", function()
   equal(call(changed('"provider":"idp_1",', "")).status, nil)
   local seen = call(changed('"groups":%[.-%],', ""))
   equal(seen.status, nil)

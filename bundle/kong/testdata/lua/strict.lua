@@ -233,7 +233,7 @@ function strict.request(options)
         want(reference, "string", "reference")
         local name = reference:match("^{vault://env/([%w_]+)}$")
         if not name then
-          error(reference .. " is no reference to a variable", 2)
+          error(reference .. " is not a reference to a variable", 2)
         end
         local value = (options.variables or {})[name]
         if value == nil then

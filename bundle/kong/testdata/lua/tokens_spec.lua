@@ -161,7 +161,7 @@ check("an issuer's key is asked for again every 30 seconds at most", function()
   equal(call("tokens", bearer(unknown), { now = 1071 }).status, nil)
 end)
 
-check("keys go on being used while the issuer is away, and for a minute at most", function()
+check("keys stay in use while the issuer is away, for a minute at most", function()
   http.answers["https://id.example:443/keys"] = { status = 500 }
   local late = token(HEAD, (CLAIMS:gsub("2000", "999999")))
   equal(call("tokens", bearer(late), { now = 1130 }).status, nil)
@@ -210,7 +210,7 @@ check("keys that verify nothing", function()
   end
 end)
 
-check("a key beside the token", function()
+check("a key with the token", function()
   local lines = bearer(GOOD)
   lines[2] = { "X-API-Key", secret }
   local seen = call("either", lines)

@@ -20,7 +20,7 @@ function pkey.new(text, options)
     return text:match("^private ") and setmetatable({ text = text }, pkey) or nil
   end
   if options.format ~= "DER" or not text:match("^key ") then
-    return nil, "it is no private key"
+    return nil, "it is not a private key"
   end
   return setmetatable({ key_type = text == "key of rsa" and 6 or 1087, text = text }, pkey)
 end

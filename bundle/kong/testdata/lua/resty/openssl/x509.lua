@@ -7,7 +7,7 @@ function x509.new(text, format)
   assert(format == "PEM")
   local name = text:match("^certificate of (.+)$")
   if not name then
-    return nil, "it is no certificate"
+    return nil, "it is not a certificate"
   end
   return setmetatable({ name = name }, x509)
 end
