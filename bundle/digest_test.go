@@ -36,7 +36,7 @@ func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
 	var counted bundle.Summary
 	people := 0
 	for _, line := range result.Lines {
-		switch line.Status {
+		switch bundle.Status(line.Status) {
 		case bundle.Exact:
 			counted.Exact += line.Count
 		case bundle.Approximate:
@@ -49,7 +49,7 @@ func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
 		if int64(len(line.Names)) != line.Count {
 			t.Errorf("%s names %d of %d items", line.Code, len(line.Names), line.Count)
 		}
-		if line.Note == "" || !strings.HasPrefix(line.Code, "data."+string(line.Kind)+".") {
+		if line.Note == "" || !strings.HasPrefix(line.Code, "data."+line.Kind+".") {
 			t.Errorf("an incomplete line: %+v", line)
 		}
 		if line.People {

@@ -63,12 +63,12 @@ const groupMappings = "/api/v1/providers/{provider}/group-mappings"
 // The operations on the group mappings of providers. Commands add and remove single rules.
 var (
 	GetGroupMappings = Op[ProviderPath, GroupMappings]{Operation{
-		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings,
+		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings, Permission: ReadLogin,
 		Summary: "List a provider's group mappings", Command: "group-mappings list PROVIDER",
 		Doc: "A mapping puts users into a group whose claims at the provider match.",
 	}}
 	SetGroupMappings = Op[GroupMappingsUpdate, GroupMappings]{Operation{
-		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings,
+		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings, Permission: UpdateLogin,
 		Summary: "Replace a provider's group mappings",
 		Doc:     "Replaces all mappings of the provider. Memberships change when users sign in next.",
 	}}

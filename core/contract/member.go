@@ -30,6 +30,7 @@ type Member struct {
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
 	Null     string // the flag's value for null, "" for none
+	Zero     bool   // its zero value is sent too: another value is its default
 }
 
 // Argument is its name as an argument of a command, such as KEY_TYPE.
@@ -94,6 +95,8 @@ func memberOf(field reflect.StructField, place Place) (Member, bool) {
 			m.Place, m.Name, m.Required = in, name, in == InPath
 		}
 	}
+	least := field.Tag.Get("minimum")
+	m.Zero = field.Tag.Get("default") != "" && (least == "" || least == "0") && field.Type.Kind() != reflect.String
 	if enum := field.Tag.Get("enum"); enum != "" {
 		m.Enum = strings.Split(enum, ",")
 	}

@@ -12,9 +12,11 @@
 package contract
 
 import (
+	"io"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Operation is one that the API offers.
@@ -25,6 +27,12 @@ type Operation struct {
 	Status  int    // of its success; 0: 200
 	Summary string // what it does, in a few words: also the help of its command
 	Doc     string // what its callers should know beyond the summary, in sentences
+
+	Permission Permission // that its callers need, "" for an operation that anyone can call
+
+	Body   string // media type of a body that is a file; "": JSON
+	Answer string // media type of an answer that is a File or Events; "": JSON
+	Ranges bool   // parts of the answer can be requested (RFC 9110, section 14)
 
 	// Command is the command that does the same, "" if there is none: its words, then its arguments in capitals, which
 	// are members that have a path tag or belong to the body.
@@ -65,6 +73,7 @@ func Operations() []Described {
 		exportOperations,
 		groupMappingOperations,
 		groupOperations,
+		importOperations,
 		keyOperations,
 		keyTypeOperations,
 		openAPISettingsOperations,
@@ -92,6 +101,21 @@ func (o Operation) Words() (words, arguments []string) {
 
 // None is the answer of operations that have none.
 type None struct{}
+
+// File is an answer of any size that is sent as it is. Its receiver closes it. With Ranges it is an io.Seeker.
+type File struct {
+	Name    string // to save it under
+	Size    int64  // in bytes
+	SHA256  string // in hexadecimal; "" if it has no ETag
+	WroteAt time.Time
+	io.ReadCloser
+}
+
+// Events is an answer that is a stream of server-sent events (WHATWG HTML, 9.2), each with an Item as its data.
+type Events[Item any] struct{}
+
+// EventStream is the media type of Events.
+const EventStream = "text/event-stream"
 
 // Condition makes a change only if the resource is still the one that the caller has seen (RFC 9110, 13.1.1).
 type Condition struct {

@@ -12,8 +12,8 @@ import (
 // its outline.
 func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error)) {
 	r.GET("/.well-known/postern-export-key", h.showExportKeys)
-	r.POST("/oauth/device_authorization", h.authorizeDevice)
-	r.POST("/oauth/token", h.exchangeDevice)
+	r.POST(contract.DevicePath, h.authorizeDevice)
+	r.POST(contract.DeviceTokenPath, h.exchangeDevice)
 
 	api := h.newAPI(r)
 	h.accountRoutes(api)
@@ -25,8 +25,7 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.exportRoutes(api)
 	h.loginRoutes(api)
 	h.groupRoutes(api)
-	h.importRoutes(r, api)
-	h.exportFiles(r, api)
+	serveUpload(h, api, importProject, h.Imports.Allow, h.importZip)
 	for _, describe := range []func(*huma.OpenAPI){
 		describeUsage, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
 	} {
@@ -209,17 +208,15 @@ func (h *Handler) keyRoutes(api huma.API) {
 
 // exportRoutes adds exports, webhooks and the audit log.
 func (h *Handler) exportRoutes(api huma.API) {
-	const (
-		project = "/api/v1/projects/{project}"
-	)
 	serveList(h, api, contract.ListExports, h.Exports.List)
 	serve(h, api, contract.CreateExport, h.Exports.Create)
-	route(h, api, "preview-export", "GET", project+"/exports/preview", 200,
-		"Preview the ledger of an export", h.previewExport)
+	serve(h, api, contract.PreviewExport, h.Exports.Preview)
 	serve(h, api, contract.GetExport, h.Exports.Get)
 	serve(h, api, contract.CancelExport, h.Exports.Cancel)
-	route(h, api, "get-export-ledger", "GET", "/api/v1/exports/{export}/ledger", 200,
-		"Get the ledger of an export", h.getExportLedger)
+	serveEvents(h, api, contract.FollowExport, h.Exports.Follow, h.Exports.MayRead)
+	serveFile(h, api, contract.DownloadExport, h.Exports.Open, h.Exports.MayDownload)
+	serveList(h, api, contract.GetExportLedger, h.Exports.LedgerLines)
+	serveFile(h, api, contract.DownloadExportLedger, h.Exports.OpenLedger, h.Exports.MayDownloadLedger)
 
 	serveList(h, api, contract.ListWebhooks, h.Webhooks.List)
 	serve(h, api, contract.CreateWebhook, h.Webhooks.Create)

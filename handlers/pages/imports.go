@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -38,7 +39,7 @@ func (h *Handler) previewImport(v *visit) (web.Answer, error) {
 		return h.importRefused(v, in, err)
 	}
 	defer zip.Close()
-	found, err := h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+	found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
@@ -57,7 +58,7 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 	}
 	defer zip.Close()
 	a, err := h.idempotentForm(func(v *visit) (web.Answer, error) {
-		found, err := h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+		found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
 		if err != nil {
 			return web.Answer{}, err
 		}
@@ -72,18 +73,18 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 // receiveImport reads the form of an import into the chosen team, with its zip. The form is not
 // parsed as others are, which would keep the zip in memory: its fields come before the file,
 // and are posted fields for what follows.
-func (h *Handler) receiveImport(v *visit, dry bool) (rules.Input, *web.Upload, error) {
-	in := rules.Input{Team: v.who.HomeTeam, DryRun: dry}
-	if err := h.Imports.Allow(v.who, in.Team); err != nil {
-		return in, nil, err
-	}
+func (h *Handler) receiveImport(v *visit, dry bool) (contract.NewImport, *web.Upload, error) {
+	in := contract.NewImport{Team: v.who.HomeTeam, DryRun: dry}
 	if !dry {
-		sum, err := hex.DecodeString(v.c.Query("sha256"))
-		if err != nil || len(sum) != 32 {
-			return in, nil, fault.InvalidField("/zip", "not_checked",
-				"Check what is imported first: only a zip that was checked is imported.")
-		}
-		in.SHA256 = (*[32]byte)(sum)
+		in.SHA256 = v.c.Query("sha256")
+	}
+	err := h.Imports.Allow(v.who, in)
+	if fault.KindOf(err) == fault.Invalid || err == nil && !dry && in.SHA256 == "" {
+		err = fault.InvalidField("/zip", "not_checked",
+			"Check what is imported first: only a zip that was checked is imported.")
+	}
+	if err != nil {
+		return in, nil, err
 	}
 	parts, err := v.c.Request.MultipartReader()
 	if err != nil {
@@ -154,7 +155,7 @@ func (h *Handler) receiveZip(v *visit, part *multipart.Part) (*web.Upload, error
 
 // importRefused shows the form with what was wrong. Refusals that are not of the form, such
 // as of an upload that is too large, are shown in it too, so that it stays as it is.
-func (h *Handler) importRefused(v *visit, in rules.Input, err error) (web.Answer, error) {
+func (h *Handler) importRefused(v *visit, in contract.NewImport, err error) (web.Answer, error) {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||
 		refused.Kind == fault.Forbidden || refused.Kind == fault.NotFound {

@@ -86,7 +86,7 @@ func TestExportWithSecrets(t *testing.T) {
 			t.Errorf("Verify: %v", err)
 		}
 		// A part of the file, as a download that is resumed asks for it.
-		file, err := w.Open(t.Context(), w.owner, e.ID)
+		file, err := w.Open(t.Context(), w.owner, e.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestSecretsAreRefused(t *testing.T) {
 		if err := w.Build(t.Context(), e.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Open(t.Context(), viewer, e.ID); fault.KindOf(err) != fault.Forbidden {
+		if _, err := w.Open(t.Context(), viewer, e.Path()); fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("a viewer downloads: %v", err)
 		}
 	})

@@ -342,7 +342,7 @@ func (o *Fixture) exported(t testing.TB, has Objects) string {
 	export, err := o.Server.Exports.Request(t.Context(), o.Principal, has.Project, exports.Options{Format: "data"})
 	must(t, err)
 	must(t, o.Server.Exports.Build(t.Context(), export.ID, true))
-	file, err := o.Server.Exports.Open(t.Context(), o.Principal, export.ID)
+	file, err := o.Server.Exports.Open(t.Context(), o.Principal, export.Path())
 	must(t, err)
 	defer file.Close()
 	zip, err := io.ReadAll(file)
