@@ -5,16 +5,18 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"postern/core/contract"
 )
 
 // Import is what the import of a zip did or, in a dry run, would do.
 type Import struct {
-	State   string    `json:"state"` // done or dry_run
-	Project Project   `json:"project"`
-	Made    Made      `json:"made"`
-	LeftOut []LeftOut `json:"left_out"`
-	SHA256  string    `json:"sha256"`
-	Signed  bool      `json:"signed"`
+	State   string           `json:"state"` // done or dry_run
+	Project contract.Project `json:"project"`
+	Made    Made             `json:"made"`
+	LeftOut []LeftOut        `json:"left_out"`
+	SHA256  string           `json:"sha256"`
+	Signed  bool             `json:"signed"`
 }
 
 // Made counts what an import makes.

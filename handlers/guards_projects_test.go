@@ -27,7 +27,7 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "mode=passthrough&methods=api_key&keyless=reject",
 	},
-	"POST /projects/:project/versions":         {action: access.ProjectUpdate, body: "version=2.0.0"},
+	"POST /projects/:project/versions":         {action: access.ProjectUpdate, body: "name=2.0.0"},
 	"GET /projects/:project/versions/:version": {action: access.UsageRead},
 	"POST /projects/:project/versions/:version": {
 		action: access.ProjectUpdate,
@@ -61,7 +61,7 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "ip_deny=192.0.2.0%2F24",
 	},
-	"POST /projects/:project/environments/:environment": {
+	"POST /projects/:project/versions/:version/environments/:environment/target": {
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
@@ -70,27 +70,27 @@ var projectGuards = map[string]guard{
 		owner:  200,
 		silent: true,
 	},
-	"GET /projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
-	"POST /projects/:project/environments/:environment/upstream-headers": {
+	"GET /projects/:project/versions/:version/environments/:environment/upstream-headers": {action: access.ProjectRead},
+	"POST /projects/:project/versions/:version/environments/:environment/upstream-headers": {
 		action: access.ProjectUpdate,
 		body:   "name=X-Upstream-Token&secret_value=s3cret",
 	},
-	"GET /projects/:project/environments/:environment/upstream-headers/:name": {
+	"GET /projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
 	},
-	"POST /projects/:project/environments/:environment/upstream-headers/:name/remove": {
+	"POST /projects/:project/versions/:version/environments/:environment/upstream-headers/:name/remove": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
 		body:   "confirm=true",
 	},
-	"GET /projects/:project/environments/:environment/client-certificate": {action: access.ProjectRead},
-	"POST /projects/:project/environments/:environment/client-certificate": {
+	"GET /projects/:project/versions/:version/environments/:environment/client-certificate": {action: access.ProjectRead},
+	"POST /projects/:project/versions/:version/environments/:environment/client-certificate": {
 		action: access.ProjectUpdate,
 		needs:  "https target",
 		body:   "certificate={certificate}&private_key={private_key}",
 	},
-	"POST /projects/:project/environments/:environment/client-certificate/remove": {
+	"POST /projects/:project/versions/:version/environments/:environment/client-certificate/remove": {
 		action: access.ProjectUpdate,
 		needs:  "client certificate",
 		body:   "confirm=true",
@@ -142,13 +142,17 @@ var projectGuards = map[string]guard{
 		body:   `{"team":"{team}"}`, // where it is; the tests of service/projects move it
 		silent: true,
 	},
+	"GET /api/v1/projects/:project/versions":                                    {action: access.ProjectRead},
+	"GET /api/v1/projects/:project/versions/:version":                           {action: access.ProjectRead},
+	"GET /api/v1/projects/:project/versions/:version/environments":              {action: access.ProjectRead},
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment": {action: access.ProjectRead},
 	"PATCH /api/v1/projects/:project/versions/:version": {
 		action: access.ProjectUpdate,
 		body:   `{"requests_auth":{"mode":"passthrough"}}`,
 	},
 	"POST /api/v1/projects/:project/versions": {
 		action: access.ProjectUpdate,
-		body:   `{"version":"2.0.0"}`,
+		body:   `{"name":"2.0.0"}`,
 		owner:  201,
 	},
 	"POST /api/v1/projects/:project/versions/:version/environments": {
@@ -168,7 +172,7 @@ var projectGuards = map[string]guard{
 		needs:  "two environments",
 		owner:  204,
 	},
-	"PATCH /api/v1/projects/:project/environments/:environment": {
+	"PATCH /api/v1/projects/:project/versions/:version/environments/:environment": {
 		action: access.ProjectUpdate,
 		body:   `{"target":"http://127.0.0.1:9/moved"}`,
 	},
@@ -183,26 +187,30 @@ var projectGuards = map[string]guard{
 		body:   `{"opaque":{"endpoint":"http://127.0.0.1:9/introspect"}}`,
 		silent: true,
 	},
-	"GET /api/v1/projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers": {action: access.ProjectRead},
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
+		action: access.ProjectRead,
+		needs:  "upstream header",
+	},
+	"PUT /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
 		action: access.ProjectUpdate,
 		body:   `{"value":"s3cret"}`,
 	},
-	"DELETE /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
 		owner:  204,
 	},
-	"GET /api/v1/projects/:project/environments/:environment/client-certificate": {
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/client-certificate": {
 		action: access.ProjectRead,
 		needs:  "client certificate",
 	},
-	"PUT /api/v1/projects/:project/environments/:environment/client-certificate": {
+	"PUT /api/v1/projects/:project/versions/:version/environments/:environment/client-certificate": {
 		action: access.ProjectUpdate,
 		needs:  "https target",
 		body:   `{"certificate":"{certificate}","private_key":"{private_key}"}`,
 	},
-	"DELETE /api/v1/projects/:project/environments/:environment/client-certificate": {
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment/client-certificate": {
 		action: access.ProjectUpdate,
 		needs:  "client certificate",
 		owner:  204,

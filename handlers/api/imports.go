@@ -17,18 +17,19 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/imports"
 )
 
 type importOutput struct {
-	State   string        `json:"state" enum:"done,dry_run" doc:"dry_run: nothing was changed"`
-	Project projectOutput `json:"project" doc:"The new project; of a dry run, as it would be"`
-	Made    madeOutput    `json:"made"`
-	LeftOut []leftOutItem `json:"left_out" doc:"What the new project does not have as the exported one had it"`
-	SHA256  string        `json:"sha256" doc:"Of the zip"`
-	Signed  bool          `json:"signed" doc:"The zip has a signature; it was checked if signed_by was sent"`
+	State   string           `json:"state" enum:"done,dry_run" doc:"dry_run: nothing was changed"`
+	Project contract.Project `json:"project" doc:"The new project; of a dry run, as it would be"`
+	Made    madeOutput       `json:"made"`
+	LeftOut []leftOutItem    `json:"left_out" doc:"What the new project does not have as the exported one had it"`
+	SHA256  string           `json:"sha256" doc:"Of the zip"`
+	Signed  bool             `json:"signed" doc:"The zip has a signature; it was checked if signed_by was sent"`
 }
 
 type madeOutput struct {
@@ -197,7 +198,7 @@ func (h *Handler) runImport(ctx context.Context, zip *web.Upload, in imports.Inp
 	}
 	shown := importOutput{
 		State:   "done",
-		Project: h.showProject(out.Project),
+		Project: out.Project,
 		Made:    madeOutput(out.Made),
 		LeftOut: []leftOutItem{},
 		SHA256:  hex.EncodeToString(out.SHA256[:]),

@@ -18,6 +18,7 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/targets"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -48,7 +49,7 @@ type Input struct {
 
 // Outcome is what an import did, or would do.
 type Outcome struct {
-	Project projects.Project
+	Project contract.Project
 	SHA256  [32]byte // of the zip
 	Signed  bool     // it has a signature; see Input.SignedBy
 	Made    Counts

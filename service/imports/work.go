@@ -14,7 +14,6 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/projects"
 )
 
 // rowsAtOnce is how many rows are written with one statement.
@@ -172,7 +171,7 @@ func storedOrNil(t time.Time) *time.Time {
 
 // finish hands the project over to its team, checks what needs the whole project, and records the import. In a dry run
 // it returns errDryRun.
-func (w *work) finish(tx *models.Tx) (err error) {
+func (w *work) finish(tx *models.Tx) error {
 	w.row.TeamID, w.row.Name, w.row.ProductID, w.row.DeletedAt = w.team, w.project.Name, w.product, nil
 	if err := tx.HandOver(w.stage, w.row, w.moved); err != nil {
 		return err
@@ -185,9 +184,11 @@ func (w *work) finish(tx *models.Tx) (err error) {
 	if err := w.service.Projects.FitsImported(tx, w.row); err != nil {
 		return err
 	}
-	if w.out.Project, err = projects.ViewImported(tx, w.row); err != nil {
+	imported, err := w.service.Projects.ViewImported(tx, w.row)
+	if err != nil {
 		return err
 	}
+	w.out.Project = imported.Project
 	w.out.LeftOut = w.leftOut()
 	if w.dryRun {
 		return errDryRun
@@ -203,7 +204,7 @@ func (w *work) finish(tx *models.Tx) (err error) {
 			"users":     strconv.FormatInt(w.out.Made.Users, 10),
 			"relations": strconv.FormatInt(w.out.Made.Relations, 10),
 		},
-		After: w.out.Project,
+		After: imported,
 	})
 	for _, entry := range w.entries {
 		if err := access.Record(tx, w.p, entry); err != nil {
