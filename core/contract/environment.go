@@ -53,6 +53,11 @@ type EnvironmentChange struct {
 	Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
 }
 
+// Of returns the request to change an environment in this way.
+func (c EnvironmentChange) Of(project, version, environment string) EnvironmentUpdate {
+	return EnvironmentUpdate{EnvironmentPath: EnvironmentOf(project, version, environment), Body: c}
+}
+
 // EnvironmentUpdate is a request to change an environment.
 type EnvironmentUpdate struct {
 	EnvironmentPath

@@ -68,6 +68,11 @@ type ProjectChange struct {
 	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, by what is counted; an absent member is unchanged"`
 }
 
+// Of returns the request to change a project in this way.
+func (c ProjectChange) Of(project string) ProjectUpdate {
+	return ProjectUpdate{ProjectPath: ProjectPath{Project: project}, Body: c}
+}
+
 // ProjectUpdate is a request to change a project.
 type ProjectUpdate struct {
 	ProjectPath

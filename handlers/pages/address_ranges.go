@@ -45,7 +45,8 @@ func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
 		deny:     v.posted("ip_deny"),
 	}
 	allow, deny := lines(form.allow), lines(form.deny)
-	in := contract.VersionChange{IP: contract.IPRulesChange{Allow: &allow, Deny: &deny}}.Of(v.param("project"), form.version)
+	change := contract.VersionChange{IP: contract.IPRulesChange{Allow: &allow, Deny: &deny}}
+	in := change.Of(v.param("project"), form.version)
 	in.IfMatch = form.revision
 	_, err := h.Projects.UpdateVersion(v.ctx(), v.who, in)
 	return h.saved(v, err, "addresses", v.param("project"), form)

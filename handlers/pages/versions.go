@@ -372,7 +372,8 @@ func (h *Handler) remove(v *visit, at place, how contract.Removal) (err error) {
 		_, err = h.Projects.DeleteEnvironment(v.ctx(), v.who, in)
 		return err
 	}
-	_, err = h.Projects.DeleteVersion(v.ctx(), v.who, contract.VersionRemoval{VersionPath: at.versionPath(), Removal: how})
+	in := contract.VersionRemoval{VersionPath: at.versionPath(), Removal: how}
+	_, err = h.Projects.DeleteVersion(v.ctx(), v.who, in)
 	return err
 }
 
