@@ -160,6 +160,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 	return &projects.Service{
 		DB:           d.db,
 		Targets:      d.guard,
+		Addresses:    d.config,
 		Client:       traces.HTTPClient(d.guard.Client(), "openapi"),
 		Vault:        d.vault,
 		Purger:       d.queue,

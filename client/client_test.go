@@ -100,10 +100,14 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	store := client.Nullable("store")
-	limits := &contract.ProjectLimitsChange{IP: &contract.Limits{"minute": 10}}
-	change := client.ProjectChange{Product: &store, Limits: limits}
-	if _, err := api.UpdateProject(t.Context(), "shop", change); err != nil {
+	change := contract.ProjectUpdate{
+		ProjectPath: contract.ProjectPath{Project: "shop"},
+		Body: contract.ProjectChange{
+			Product: contract.Sent("store"),
+			Limits:  contract.ProjectLimitsChange{IP: &contract.Limits{"minute": 10}},
+		},
+	}
+	if _, err := client.Do(t.Context(), api, contract.UpdateProject, change); err != nil {
 		t.Fatal(err)
 	}
 	key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{
@@ -124,7 +128,7 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	if _, err := api.WaitExport(t.Context(), queued.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	same[client.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
+	same[contract.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
 	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
 	same[contract.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
 	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey)

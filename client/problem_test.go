@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/testkit"
 )
@@ -44,7 +45,8 @@ func TestProblem(t *testing.T) {
 		}
 	})
 	t.Run("wrong token", func(t *testing.T) {
-		_, err := connect(t, server, "canary").Project(t.Context(), "shop")
+		at := contract.ProjectPath{Project: "shop"}
+		_, err := client.Do(t.Context(), connect(t, server, "canary"), contract.GetProject, at)
 		if fault.KindOf(err) != fault.Unauthenticated {
 			t.Errorf("error = %v, want that of a missing credential", err)
 		}
@@ -54,7 +56,8 @@ func TestProblem(t *testing.T) {
 	})
 	for _, name := range []string{"", ".", "..", "nope", "a/b", "../keys", "%2e%2e"} {
 		t.Run("project "+name, func(t *testing.T) {
-			if _, err := api.Project(t.Context(), name); fault.KindOf(err) != fault.NotFound {
+			at := contract.ProjectPath{Project: name}
+			if _, err := client.Do(t.Context(), api, contract.GetProject, at); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("error = %v, want not found", err)
 			}
 		})

@@ -60,7 +60,8 @@ func TestCreateProxy_team(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := api.Project(t.Context(), proxy.Project.ID); err != nil || found.Team != team.ID {
+	at := contract.ProjectPath{Project: proxy.Project.ID}
+	if found, err := client.Do(t.Context(), api, contract.GetProject, at); err != nil || found.Team != team.ID {
 		t.Errorf("the project's team is %s, want %s: %v", found.Team, team.ID, err)
 	}
 }

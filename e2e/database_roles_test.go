@@ -156,12 +156,13 @@ func TestDatabaseRoles(t *testing.T) {
 		}
 	})
 	t.Run("credentials for upstreams", func(t *testing.T) {
-		row, err := api.Project(t.Context(), project)
-		if err != nil {
-			t.Fatal(err)
+		in := contract.UpstreamHeaderUpdate{
+			UpstreamHeaderPath: contract.UpstreamHeaderPath{
+				EnvironmentPath: contract.EnvironmentOf(project, "1.0.0", "prod"), Name: "X-Upstream-Key",
+			},
+			Body: contract.UpstreamHeaderValue{Value: "sesame"},
 		}
-		environment := row.Versions[0].Environments[0].ID
-		if _, err := api.SetUpstreamHeader(t.Context(), project, environment, "X-Upstream-Key", "sesame"); err != nil {
+		if _, err := client.Do(t.Context(), api, contract.SetUpstreamHeader, in); err != nil {
 			t.Fatal(err)
 		}
 		testkit.Eventually(t, "the header at the upstream", func() bool {
@@ -172,8 +173,13 @@ func TestDatabaseRoles(t *testing.T) {
 	})
 	t.Run("ownership", func(t *testing.T) { rememberOwner(t, api, project, base, keys) })
 	t.Run("limits", func(t *testing.T) {
-		limits := contract.ProjectLimitsChange{Owner: &contract.Limits{"hour": 2}}
-		if _, err := api.UpdateProject(t.Context(), project, client.ProjectChange{Limits: &limits}); err != nil {
+		in := contract.ProjectUpdate{
+			ProjectPath: contract.ProjectPath{Project: project},
+			Body: contract.ProjectChange{
+				Limits: contract.ProjectLimitsChange{Owner: &contract.Limits{"hour": 2}},
+			},
+		}
+		if _, err := client.Do(t.Context(), api, contract.UpdateProject, in); err != nil {
 			t.Fatal(err)
 		}
 		harness.WaitForStatus(t, base+"/hello", keys["ana"], http.StatusTooManyRequests)

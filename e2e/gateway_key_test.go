@@ -104,24 +104,29 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 		t.Fatal(err)
 	}
 	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
-	row, err := api.Project(t.Context(), proxy.Project.ID)
-	if err != nil {
+	project := contract.ProjectPath{Project: proxy.Project.ID}
+	header := contract.UpstreamHeaderUpdate{
+		UpstreamHeaderPath: contract.UpstreamHeaderPath{
+			EnvironmentPath: contract.EnvironmentOf(project.Project, "1.0.0", "prod"), Name: "X-Upstream-Key",
+		},
+		Body: contract.UpstreamHeaderValue{Value: "sesame"},
+	}
+	if _, err = client.Do(t.Context(), api, contract.SetUpstreamHeader, header); err != nil {
 		t.Fatal(err)
 	}
-	environment := row.Versions[0].Environments[0].ID
-	_, err = api.SetUpstreamHeader(t.Context(), row.ID, environment, "X-Upstream-Key", "sesame")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = api.EnableCallSigning(t.Context(), row.ID); err != nil {
+	if _, err = client.Do(t.Context(), api, contract.EnableCallSigning, project); err != nil {
 		t.Fatal(err)
 	}
 	chain, key := testkit.Certificate(t, "client.test")
-	other, err := api.CreateEnvironment(t.Context(), row.ID, "1.0.0", "secure", "https://127.0.0.1:9")
-	if err != nil {
+	other := contract.NewEnvironment{Name: "secure", Target: "https://127.0.0.1:9"}.In(project.Project, "1.0.0")
+	if _, err = client.Do(t.Context(), api, contract.CreateEnvironment, other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = api.SetClientCertificate(t.Context(), row.ID, other.ID, string(chain), string(key)); err != nil {
+	certificate := contract.ClientCertificateUpdate{
+		EnvironmentPath: contract.EnvironmentOf(project.Project, "1.0.0", "secure"),
+		Body:            contract.NewClientCertificate{Certificate: string(chain), PrivateKey: contract.Secret(key)},
+	}
+	if _, err = client.Do(t.Context(), api, contract.SetClientCertificate, certificate); err != nil {
 		t.Fatal(err)
 	}
 	if status, body := fetch(t, proxy.Login.Issuer+"/jwks.json"); status != http.StatusOK { // creates the first key

@@ -208,7 +208,7 @@ func more(t *testing.T, o *controlplane.Fixture, has controlplane.Objects, i int
 		{"/api/v1/tenants/:tenant/groups", `{"name":"group-%d"}`},
 		{"/api/v1/tenants/:tenant/approvals", `{"kind":"domain","value":"d%d.example.com"}`},
 		{"/api/v1/tenants/:tenant/app-clients", `{"name":"app-%d"}`},
-		{"/api/v1/projects/:project/versions", `{"version":"9.%d.0"}`},
+		{"/api/v1/projects/:project/versions", `{"name":"9.%d.0"}`},
 		{"/api/v1/products", `{"name":"product-9%d"}`},
 		{"/api/v1/tenants", `{"name":"listed-%d"}`},
 		{"/api/v1/webhooks", `{"url":"http://8.8.8.8/hook-%d"}`},

@@ -138,7 +138,7 @@ func (f exportFlags) input() (contract.NewExport, error) {
 
 // exporting is a project and the credential that may read it.
 type exporting struct {
-	client.Project
+	contract.Project
 	by caller
 }
 
@@ -153,7 +153,7 @@ func export(
 		}
 	}
 	p, err := onProject(ctx, s, project, func(ctx context.Context, api caller) (exporting, error) {
-		p, err := api.Project(ctx, project)
+		p, err := client.Do(ctx, api.Client, contract.GetProject, contract.ProjectPath{Project: project})
 		return exporting{p, api}, err
 	})
 	if err != nil {

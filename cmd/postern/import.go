@@ -81,7 +81,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 	}
 	preview := f.in
 	preview.DryRun = true
-	would, err := client.Upload(ctx, by.Client, client.ImportProject, preview, file, info.Size())
+	would, err := client.Upload(ctx, by.Client, contract.ImportProject, preview, file, info.Size())
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 			return err
 		}
 	}
-	did, err := client.Upload(ctx, by.Client, client.ImportProject, f.in, file, info.Size())
+	did, err := client.Upload(ctx, by.Client, contract.ImportProject, f.in, file, info.Size())
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 	return printImported(t.out, did)
 }
 
-func printImport(w io.Writer, i client.Import) error {
+func printImport(w io.Writer, i contract.Import) error {
 	fmt.Fprintf(w, "%s is imported with:\n\n", printable(i.Project.Name))
 	err := details(w, func(row func(...string)) {
 		for _, line := range []struct {
@@ -149,7 +149,7 @@ func printImport(w io.Writer, i client.Import) error {
 	return nil
 }
 
-func printImported(w io.Writer, i client.Import) error {
+func printImported(w io.Writer, i contract.Import) error {
 	fmt.Fprintf(w, "\nImported %s, %s.\n\n", printable(i.Project.Name), printable(i.Project.ID))
 	return details(w, func(row func(...string)) {
 		for _, v := range i.Project.Versions {

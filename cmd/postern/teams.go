@@ -113,8 +113,8 @@ func asProject(t terminal, c *cobra.Command, run func(*client.Client) error) err
 		return err
 	}
 	what := fmt.Sprintf("project %q", c.Flags().Arg(0))
-	if c.Flags().NArg() > 1 && c.Name() != "create" {
-		what = fmt.Sprintf("%q in a %s", c.Flags().Arg(1), what)
+	if named := c.Flags().Args()[1:]; len(named) > 0 && c.Name() != "create" {
+		what = fmt.Sprintf("%q in a %s", strings.Join(named, " "), what)
 	}
 	_, err = onThing(c.Context(), s, c.Flags().Arg(0), what, func(_ context.Context, api caller) (nothing, error) {
 		return nothing{}, run(api.Client)

@@ -1,5 +1,7 @@
 package contract
 
+import "net/http"
+
 // NewImport says how a zip is imported.
 type NewImport struct {
 	Name     string `query:"name" doc:"Name of the project; default: the one in the zip"`
@@ -29,3 +31,29 @@ type LeftOut struct {
 	Subject string `json:"subject,omitempty" doc:"What it is about, such as prod of 1.0.0; absent: the project"`
 	Detail  string `json:"detail" doc:"What is different, and what to do"`
 }
+
+// States of imports.
+const (
+	ImportDone   = "done"
+	ImportDryRun = "dry_run" // nothing was changed
+)
+
+// Import is what an import did or, in a dry run, would do.
+type Import struct {
+	State   string       `json:"state" enum:"done,dry_run" doc:"dry_run: nothing was changed"`
+	Project Project      `json:"project" doc:"The new project; of a dry run, as it would be"`
+	Made    ImportCounts `json:"made" doc:"Numbers of objects that were created"`
+	LeftOut []LeftOut    `json:"left_out" doc:"What differs from the exported project"`
+	SHA256  string       `json:"sha256" doc:"SHA-256 of the zip, in hexadecimal"`
+	Signed  bool         `json:"signed" doc:"The zip has a signature; it was checked if signed_by was sent"`
+}
+
+// ImportProject creates a project from an exported zip.
+var ImportProject = Op[NewImport, Import]{Operation{
+	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
+	Summary: "Import a project from an exported zip", Command: "import", Permission: ImportProjects,
+	Doc: "The body is the zip. Everything in it is imported, or nothing. A dry run says what an import would do, and " +
+		"what the new project would not have.",
+}}
+
+var importOperations = []Described{ImportProject}

@@ -70,6 +70,7 @@ func Operations() []Described {
 		appClientOperations,
 		corsOperations,
 		domainOperations,
+		environmentOperations,
 		exportOperations,
 		groupMappingOperations,
 		groupOperations,
@@ -78,12 +79,15 @@ func Operations() []Described {
 		keyTypeOperations,
 		openAPISettingsOperations,
 		productOperations,
+		projectOperations,
 		ruleOperations,
 		teamOperations,
 		tenantOperations,
 		tokenOperations,
 		transformOperations,
+		upstreamOperations,
 		userOperations,
+		versionOperations,
 		webhookOperations,
 	)
 }
@@ -122,8 +126,9 @@ type Condition struct {
 	IfMatch string `header:"If-Match" flag:"-"` // an ETag; "" changes it in any case
 }
 
-// Condition returns c, by which the condition in a request is found.
-func (c *Condition) Condition() *Condition { return c }
+// Conditional returns c, by which the condition in a request is found. It can't have the name of the type, which is
+// that of the field in requests that embed it.
+func (c *Condition) Conditional() *Condition { return c }
 
 // Page selects a page of a list.
 type Page struct {

@@ -58,7 +58,7 @@ func serveEvents[In, Item any](
 // has found that the caller may send it.
 func serveUpload[In, Out any](
 	h *Handler, api huma.API, op contract.Op[In, Out], allow func(access.Principal, In) error,
-	carryOut func(context.Context, access.Principal, In, *web.Upload) (Out, error),
+	carryOut func(context.Context, access.Principal, In, io.ReaderAt, int64) (Out, error),
 ) {
 	declared := addStream(h, api, op, func(c *gin.Context, in In) {
 		who := web.Principal(c.Request.Context())
@@ -79,7 +79,7 @@ func serveUpload[In, Out any](
 		// A repeated request is recognized by the SHA-256 of its file.
 		c.Request.Body = io.NopCloser(bytes.NewReader(file.SHA256[:]))
 		h.once(c, func() {
-			out, err := carryOut(c.Request.Context(), who, in, file)
+			out, err := carryOut(c.Request.Context(), who, in, file, file.Size)
 			if err != nil {
 				h.Web.Refuse(c, err)
 				return

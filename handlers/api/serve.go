@@ -31,8 +31,8 @@ type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)
 func serve[In, Out any](h *Handler, api huma.API, op contract.Op[In, Out], carryOut rule[In, Out]) {
 	ask := func(ctx context.Context, in *In) (Out, error) {
 		request := *in // it may be asked again
-		if c, ok := any(&request).(interface{ Condition() *contract.Condition }); ok {
-			c.Condition().IfMatch = web.ParseIfMatch(c.Condition().IfMatch)
+		if c, ok := any(&request).(interface{ Conditional() *contract.Condition }); ok {
+			c.Conditional().IfMatch = web.ParseIfMatch(c.Conditional().IfMatch)
 		}
 		return carryOut(ctx, web.Principal(ctx), request)
 	}

@@ -8,7 +8,6 @@ import (
 	"postern/core/contract"
 	"postern/platform/secrets"
 	"postern/service/login"
-	"postern/service/projects"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -111,8 +110,8 @@ func TestAuthorize_title(t *testing.T) {
 		t.Errorf("without any title: %q, want %q", got, want)
 	}
 	shown := "Ana’s Books"
-	change := projects.Settings{DisplayName: &shown}
-	if _, err := s.server.Projects.UpdateSettings(t.Context(), s.owner, project.ID, "", change); err != nil {
+	change := contract.ProjectChange{DisplayName: &shown}
+	if _, err := s.server.Projects.Update(t.Context(), s.owner, change.Of(project.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if got := heading(); got != "Sign in to Ana’s Books" {

@@ -70,9 +70,10 @@ func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *ap
 	if s.client, err = s.server.Login.CreateClient(t.Context(), s.owner, made.In(s.tenant)); err != nil {
 		t.Fatal(err)
 	}
-	taken := projects.AccessChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
-	version := created.Project.Versions[0].ID
-	_, err = s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, version, "", taken)
+	taken := contract.RequestsAuthChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
+	_, err = s.server.Projects.UpdateVersion(t.Context(), s.owner, contract.VersionChange{RequestsAuth: taken}.Of(
+		created.Project.ID, created.Project.Versions[0].ID,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/hex"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -15,7 +14,6 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	rules "postern/service/imports"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -177,8 +175,8 @@ func (h *Handler) importRefused(v *visit, in contract.NewImport, err error) (web
 	return web.Answer{Status: max(wrong.status, http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
 }
 
-func importFound(o rules.Outcome) *projects.ImportFound {
-	found := &projects.ImportFound{Name: o.Project.Name, SHA256: hex.EncodeToString(o.SHA256[:])}
+func importFound(o contract.Import) *projects.ImportFound {
+	found := &projects.ImportFound{Name: o.Project.Name, SHA256: o.SHA256}
 	for _, count := range []struct {
 		label string
 		n     int64

@@ -40,16 +40,6 @@ type Service struct {
 	Changed  func(context.Context) // called after a commit; returns when this process serves the change
 }
 
-// Outcome is what an import did, or would do.
-type Outcome struct {
-	Project projects.Project
-	SHA256  [32]byte // of the zip
-	Signed  bool     // it has a signature
-	Made    contract.ImportCounts
-	LeftOut []contract.LeftOut
-	DryRun  bool
-}
-
 // errDryRun undoes what a dry run has written.
 var errDryRun = errors.New("imports: a dry run changes nothing")
 
@@ -58,31 +48,31 @@ var errDryRun = errors.New("imports: a dry run changes nothing")
 // fields for what breaks the rules of this server; Conflict name_taken.
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, in contract.NewImport, zip io.ReaderAt, size int64,
-) (Outcome, error) {
+) (contract.Import, error) {
 	team, err := teamFor(p, in.Team)
 	var against bundle.Against
 	if err == nil {
 		against, err = againstOf(in)
 	}
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	contents, err := bundle.Read(ctx, zip, size, against)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	if in.Name != "" {
 		contents.Project.Name = in.Name
 	}
 	if err := checkContents(p, team, contents); err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	checked, err := s.check(ctx, p, contents)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	if checked.usedClients, err = s.usedClients(ctx, team, contents.Project.Clients); err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	var w *work
 	write := func(stage models.Stage) error {
@@ -98,7 +88,7 @@ func (s *Service) Import(
 		err = s.duplicate(ctx, contents.Project.Name, err)
 	}
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	s.Changed(ctx)
 	return w.out, nil

@@ -88,7 +88,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	}
 }
 
-func (w *world) take(t *testing.T, zip []byte, in contract.NewImport) imports.Outcome {
+func (w *world) take(t *testing.T, zip []byte, in contract.NewImport) contract.Import {
 	t.Helper()
 	out, err := w.Import(t.Context(), w.owner, in, bytes.NewReader(zip), int64(len(zip)))
 	if err != nil {

@@ -88,8 +88,8 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 // reload changes the project, so that its gateway loads a new snapshot.
 func (h *house) reload(t *testing.T) {
 	t.Helper()
-	change := projects.Settings{DisplayName: new("Reloaded")}
-	if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", change); err != nil {
+	change := contract.ProjectChange{DisplayName: new("Reloaded")}
+	if _, err := h.projects.Update(t.Context(), h.owner, change.Of("shop")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,18 +107,18 @@ func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 			t.Fatal(err)
 		}
 		methods := []string{"jwt", "opaque"}
-		change := projects.AccessChange{
-			Methods: &methods, Opaque: &projects.IntrospectionInput{
+		change := contract.VersionChange{RequestsAuth: contract.RequestsAuthChange{
+			Methods: &methods, Opaque: &contract.NewIntrospection{
 				Introspection: contract.Introspection{Endpoint: e.URL},
 			},
-		}
-		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
+		}}.Of("shop", project.Versions[0].ID)
+		_, err = h.projects.UpdateVersion(t.Context(), h.owner, change)
 		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("an endpoint beside the provider: %v", err)
 		}
 		ids := &login.TokenTypes{Client: login.ProviderToken, Upstream: login.ProviderIDToken}
 		h.update(t, "oidc", login.ProviderInput{Tokens: ids})
-		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
+		_, err = h.projects.UpdateVersion(t.Context(), h.owner, change)
 		if err != nil {
 			t.Errorf("beside ID tokens: %v", err)
 		}

@@ -23,17 +23,10 @@ func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		access := func(mode string, methods ...string) error {
-			_, err := h.projects.UpdateAccess(
-				t.Context(),
-				h.owner,
-				"shop",
-				project.Versions[0].ID,
-				"",
-				projects.AccessChange{
-					Mode:    &mode,
-					Methods: &methods,
-				},
-			)
+			change := contract.RequestsAuthChange{Mode: &mode, Methods: &methods}
+			_, err := h.projects.UpdateVersion(t.Context(), h.owner, contract.VersionChange{RequestsAuth: change}.Of(
+				"shop", project.Versions[0].ID,
+			))
 			return err
 		}
 		gives := func(client, upstream string) error {

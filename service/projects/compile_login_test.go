@@ -18,7 +18,6 @@ import (
 	"postern/service/directory"
 	"postern/service/login"
 	"postern/service/login/providers"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -99,8 +98,9 @@ func (h *house) one(t *testing.T) *snapshot.Project {
 func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		looksAtTokens := projects.AccessChange{Methods: &[]string{"jwt"}} // or none could be kept from the upstream
-		if _, err := h.UpdateAccess(t.Context(), h.owner, h.project, h.version(t), "", looksAtTokens); err != nil {
+		looksAtTokens := contract.RequestsAuthChange{Methods: &[]string{"jwt"}} // or none could be kept from the upstream
+		change := contract.VersionChange{RequestsAuth: looksAtTokens}.Of(h.project, h.version(t))
+		if _, err := h.UpdateVersion(t.Context(), h.owner, change); err != nil {
 			t.Fatal(err)
 		}
 		app, upstream := "app-1", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
@@ -234,8 +234,8 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 		if err := h.login.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		settings := projects.Settings{DisplayName: new("Compiled again")}
-		if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
+		settings := contract.ProjectChange{DisplayName: new("Compiled again")}
+		if _, err := h.Update(t.Context(), h.owner, settings.Of(h.project)); err != nil {
 			t.Fatal(err)
 		}
 		check("when no token of theirs can be about any more")
@@ -252,9 +252,11 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		version := func() string { return h.one(t).Versions[0].ID }
-		change := func(in projects.AccessChange) string {
+		change := func(in contract.RequestsAuthChange) string {
 			t.Helper()
-			_, err := h.UpdateAccess(t.Context(), h.owner, h.project, version(), "", in)
+			_, err := h.UpdateVersion(t.Context(), h.owner, contract.VersionChange{RequestsAuth: in}.Of(
+				h.project, version(),
+			))
 			if err == nil {
 				return ""
 			}
@@ -270,19 +272,19 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 				t.Errorf("%s: the methods are %v, want %v", when, got, want)
 			}
 		}
-		if wrong := change(projects.AccessChange{Mode: new("passthrough"), Methods: &[]string{}}); wrong != "" {
+		if wrong := change(contract.RequestsAuthChange{Mode: new("passthrough"), Methods: &[]string{}}); wrong != "" {
 			t.Fatal(wrong)
 		}
-		if wrong := change(projects.AccessChange{Mode: new("authenticate")}); wrong != "" {
+		if wrong := change(contract.RequestsAuthChange{Mode: new("authenticate")}); wrong != "" {
 			t.Error(wrong)
 		}
 		serves("with a login, nothing named", snapshot.APIKey, snapshot.JWT)
-		if wrong := change(projects.AccessChange{Methods: &[]string{"jwt"}}); wrong != "" {
+		if wrong := change(contract.RequestsAuthChange{Methods: &[]string{"jwt"}}); wrong != "" {
 			t.Error(wrong)
 		}
 		serves("tokens alone", snapshot.JWT)
 		own := []snapshot.TokenIssuer{{Issuer: "https://postern.example/oauth/" + h.client, Audience: h.client}}
-		wrong := change(projects.AccessChange{Issuers: &own})
+		wrong := change(contract.RequestsAuthChange{JWT: &contract.JWT{AllowedPairs: own}})
 		if wrong != "/requests_auth/jwt/allowed_pairs/0/iss own_issuer" {
 			t.Errorf("an issuer of ours in a pair: %q", wrong)
 		}
@@ -290,7 +292,7 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		serves("without the login, nobody gets in", snapshot.JWT)
-		wrong = change(projects.AccessChange{Methods: &[]string{"api_key", "jwt"}})
+		wrong = change(contract.RequestsAuthChange{Methods: &[]string{"api_key", "jwt"}})
 		if wrong != "/requests_auth/jwt/allowed_pairs required" {
 			t.Errorf("jwt without a login and without a pair: %q", wrong)
 		}
