@@ -163,6 +163,7 @@ var loginGuards = map[string]guard{
 		body:   `{"type":"google","client_id":"x"}`,
 		owner:  201,
 	},
+	"GET /api/v1/providers/:provider":                {action: access.LoginRead},
 	"PATCH /api/v1/providers/:provider":              {action: access.LoginUpdate, body: `{"enabled":false}`},
 	"POST /api/v1/providers/:provider/test":          {action: access.LoginUpdate, silent: true},
 	"DELETE /api/v1/providers/:provider":             {action: access.LoginUpdate, owner: 204},

@@ -219,6 +219,7 @@ var anonymous = merge(
 		"DELETE /api/v1/app-clients/:client":             "401",
 		"GET /api/v1/app-clients/:client/providers":      "401",
 		"POST /api/v1/app-clients/:client/providers":     "401",
+		"GET /api/v1/providers/:provider":                "401",
 		"PATCH /api/v1/providers/:provider":              "401",
 		"POST /api/v1/providers/:provider/test":          "401",
 		"DELETE /api/v1/providers/:provider":             "401",

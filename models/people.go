@@ -62,6 +62,6 @@ func (t *Tx) AllNestings(tenantID string) ([]GroupGroup, error) {
 // with the sealed secret.
 func (t *Tx) ProvidersWithSecrets(projectID string) ([]Provider, error) {
 	var list []Provider
-	return list, t.db.Where("client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).
+	return list, t.db.Where("app_client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).
 		Order("id").Find(&list).Error
 }

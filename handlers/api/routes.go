@@ -241,7 +241,6 @@ func (h *Handler) exportRoutes(api huma.API) {
 func (h *Handler) loginRoutes(api huma.API) {
 	const (
 		tenant = "/api/v1/tenants/{tenant}"
-		client = "/api/v1/app-clients/{client}"
 	)
 	serve(h, api, contract.GetAPIScopes, h.Projects.APIScopes)
 	serve(h, api, contract.SetAPIScopes, h.Projects.SetAPIScopes)
@@ -261,14 +260,13 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.RotateAppClientKey, h.Login.RotateSigningKey)
 	serve(h, api, contract.DeleteAppClient, h.Login.DeleteClient)
 
-	route(h, api, "list-providers", "GET", client+"/providers", 200, "List an app client's providers", h.listProviders)
-	route(h, api, "create-provider", "POST", client+"/providers", 201, "Add a provider", h.createProvider)
-	route(h, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200,
-		"Update a provider", h.updateProvider)
+	serve(h, api, contract.ListProviders, h.Login.ProvidersOf)
+	serve(h, api, contract.CreateProvider, h.Login.CreateProvider)
+	serve(h, api, contract.GetProvider, h.Login.Provider)
+	serve(h, api, contract.UpdateProvider, h.Login.UpdateProvider)
+	serve(h, api, contract.DeleteProvider, h.Login.DeleteProvider)
 	route(h, api, "test-provider", "POST", "/api/v1/providers/{provider}/test", 200,
 		"Test a provider without a user who signs in", h.testProvider)
-	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
-		"Remove a provider", h.deleteProvider)
 	serve(h, api, contract.GetGroupMappings, h.Login.GroupMappings)
 	serve(h, api, contract.SetGroupMappings, h.Login.SetGroupMappings)
 

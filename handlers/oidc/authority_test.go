@@ -7,15 +7,14 @@ import (
 
 	"postern/core/contract"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
 // declare says for which mail domains a provider is authoritative.
-func (s *app) declare(provider login.Provider, domains ...string) {
+func (s *app) declare(provider contract.Provider, domains ...string) {
 	s.t.Helper()
-	in := login.ProviderInput{Domains: &domains}
-	if _, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, provider.ID, "", in); err != nil {
+	in := contract.ProviderSettings{AuthoritativeDomains: &domains}
+	if _, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -26,7 +25,7 @@ func TestApprovalByDomain(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	if err := s.server.Directory.SetInviteOnly(t.Context(), s.owner, s.tenant, true); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestLogin_events(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	s.declare(provider, "Example.com")
 	staff := "staff"
 	group, err := s.server.Directory.CreateGroup(t.Context(), s.owner, contract.NewGroup{Name: staff}.In(s.tenant))

@@ -160,11 +160,11 @@ var columns = map[string]map[string]string{
 		"ledger deleted_project":                              "deleted_at purge_at",
 	},
 	"providers": {
-		"snapshot Provider.*": "id type app_id issuer token_client token_upstream enabled",
-		"snapshot ProviderSettings.*": "managed scopes created_at audience domains label sign_in_domains " +
-			"endpoints response_mode",
+		"snapshot Provider.*": "id type client_id issuer client_token upstream_token enabled",
+		"snapshot ProviderSettings.*": "managed scopes created_at audience authoritative_domains label " +
+			"sign_in_domains endpoints response_mode",
 		"snapshot ProviderSettings.HasSecret": "client_secret",
-		"snapshot AppClient.Providers":        "client_id",
+		"snapshot AppClient.Providers":        "app_client_id",
 		modified:                              "updated_at",
 	},
 	"revoked_hashes": {
