@@ -185,16 +185,16 @@ var fields = map[string]shown{
 	"Tenant.DisplayName":   {snapshot.FeatureTenant, "Te Display"},
 	"Tenant.Directory":     {snapshot.FeatureUsers, `"users": 1`},
 
-	"Directory.InviteOnly": {snapshot.FeatureEntryRule, `"invite_only": true`},
-	"Directory.Approvals":  {snapshot.FeatureEntryRule, "apr_full"},
+	"Directory.InviteOnly": {snapshot.FeatureSignupPolicy, `"invite_only": true`},
+	"Directory.Approvals":  {snapshot.FeatureSignupPolicy, "apr_full"},
 	"Directory.Groups":     {snapshot.FeatureUserGroup, "grp_full"},
 	"Directory.Users":      {snapshot.FeatureUsers, `"users": 1`},
 
-	"Approval.ID":        {snapshot.FeatureEntryRule, "apr_full"},
-	"Approval.Kind":      {snapshot.FeatureEntryRule, `"kind": "domain"`},
-	"Approval.Value":     {snapshot.FeatureEntryRule, "ap.example"},
-	"Approval.Groups":    {snapshot.FeatureEntryRule, "grp_ap"},
-	"Approval.CreatedAt": {snapshot.FeatureEntryRule, "2001-01-01T00:00:00Z"},
+	"Approval.ID":        {snapshot.FeatureSignupPolicy, "apr_full"},
+	"Approval.Kind":      {snapshot.FeatureSignupPolicy, `"kind": "domain"`},
+	"Approval.Value":     {snapshot.FeatureSignupPolicy, "ap.example"},
+	"Approval.Groups":    {snapshot.FeatureSignupPolicy, "grp_ap"},
+	"Approval.CreatedAt": {snapshot.FeatureSignupPolicy, "2001-01-01T00:00:00Z"},
 
 	"Group.ID":          {snapshot.FeatureUserGroup, "grp_full"},
 	"Group.Name":        {snapshot.FeatureUserGroup, "gr-name"},
@@ -313,7 +313,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] +
 		files["transforms.json"] + files["openapi.json"]
 	for _, name := range []string{
-		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/entry.json",
+		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/signup.json",
 		"users/groups.json", "users/users.jsonl",
 	} {
 		text += files["tenants/te-name/"+name]

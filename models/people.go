@@ -39,9 +39,9 @@ func (t *Tx) CountPeople(tenantID string) (int64, error) {
 	return n, t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID).Count(&n).Error
 }
 
-// AllPreApprovals lists who may join a tenant, by id.
-func (t *Tx) AllPreApprovals(tenantID string) ([]PreApproval, error) {
-	var list []PreApproval
+// AllApprovals lists who may join a tenant, by id.
+func (t *Tx) AllApprovals(tenantID string) ([]Approval, error) {
+	var list []Approval
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("id").Find(&list).Error
 }
 

@@ -71,6 +71,7 @@ func Operations() []Described {
 		productOperations,
 		providerOperations,
 		ruleOperations,
+		signupOperations,
 		teamOperations,
 		tenantOperations,
 		tokenOperations,

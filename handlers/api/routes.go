@@ -237,11 +237,8 @@ func (h *Handler) exportRoutes(api huma.API) {
 		"Verify the audit log", h.verifyAudit)
 }
 
-// loginRoutes adds hosted login: app clients, providers, users and the sign-in policy.
+// loginRoutes adds hosted login: app clients, providers, users and the sign-up policy.
 func (h *Handler) loginRoutes(api huma.API) {
-	const (
-		tenant = "/api/v1/tenants/{tenant}"
-	)
 	serve(h, api, contract.GetAPIScopes, h.Projects.APIScopes)
 	serve(h, api, contract.SetAPIScopes, h.Projects.SetAPIScopes)
 	serve(h, api, contract.GetCORS, h.Projects.CORS)
@@ -283,14 +280,14 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.EndUserSessions, h.Login.EndSessions)
 	serveList(h, api, contract.ListConsents, h.Login.Consents)
 	serve(h, api, contract.WithdrawConsent, h.Login.WithdrawConsent)
-	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Get a tenant's sign-in policy", h.getEntry)
-	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Set a tenant's sign-in policy", h.setEntry)
+	serve(h, api, contract.GetSignupPolicy, h.Directory.SignupPolicy)
+	serve(h, api, contract.UpdateSignupPolicy, h.Directory.UpdateSignupPolicy)
 
-	route(h, api, "list-approvals", "GET", tenant+"/approvals", 200, "List approvals", h.listApprovals)
-	route(h, api, "create-approval", "POST", tenant+"/approvals", 201,
-		"Create an approval", h.createApproval)
-	route(h, api, "delete-approval", "DELETE", tenant+"/approvals/{approval}", 204,
-		"Delete an approval", h.deleteApproval)
+	serveList(h, api, contract.ListApprovals, h.Directory.Approvals)
+	serve(h, api, contract.CreateApproval, h.Directory.CreateApproval)
+	serve(h, api, contract.GetApproval, h.Directory.Approval)
+	serve(h, api, contract.UpdateApproval, h.Directory.UpdateApproval)
+	serve(h, api, contract.DeleteApproval, h.Directory.DeleteApproval)
 }
 
 // groupRoutes adds the groups of a tenant.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/directory"
 	"postern/testkit/state"
 )
 
@@ -26,11 +25,14 @@ func TestApprovalByDomain(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake()
-	if err := s.server.Directory.SetInviteOnly(t.Context(), s.owner, s.tenant, true); err != nil {
+	policy := contract.SignupPolicyUpdate{
+		TenantPath: contract.TenantPath{Tenant: s.tenant}, Body: contract.SignupPolicyChange{InviteOnly: new(true)},
+	}
+	if _, err := s.server.Directory.UpdateSignupPolicy(t.Context(), s.owner, policy); err != nil {
 		t.Fatal(err)
 	}
-	approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com"}
-	if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
+	approval := contract.NewApproval{Value: "example.com"}.In(s.tenant)
+	if _, err := s.server.Directory.CreateApproval(t.Context(), s.owner, approval); err != nil {
 		t.Fatal(err)
 	}
 	arrive := func() step {

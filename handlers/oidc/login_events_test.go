@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/directory"
 	"postern/testkit/state"
 )
 
@@ -72,8 +71,8 @@ func TestLogin_events(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com", Groups: []string{group.ID}}
-	if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
+	approval := contract.NewApproval{Value: "example.com", Groups: []string{group.ID}}.In(s.tenant)
+	if _, err := s.server.Directory.CreateApproval(t.Context(), s.owner, approval); err != nil {
 		t.Fatal(err)
 	}
 	events := s.subscribe()

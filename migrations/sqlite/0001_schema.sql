@@ -449,21 +449,22 @@ CREATE TABLE identities (
 CREATE INDEX identities_tenant_id_directory_id ON identities (tenant_id, directory_id) WHERE directory_id <> '';
 CREATE INDEX identities_user_id ON identities (user_id);
 
-CREATE TABLE tenant_logins (
+CREATE TABLE signup_policies (
     tenant_id   TEXT NOT NULL PRIMARY KEY REFERENCES tenants (id),
     invite_only BOOLEAN NOT NULL,
     updated_at  DATETIME NOT NULL
 );
 
-CREATE TABLE pre_approvals (
+CREATE TABLE approvals (
     id         TEXT NOT NULL PRIMARY KEY,
     tenant_id  TEXT NOT NULL REFERENCES tenants (id),
     kind       TEXT NOT NULL, -- email or domain
     value      TEXT NOT NULL,
     groups     TEXT NOT NULL,
-    created_at DATETIME NOT NULL
+    created_at DATETIME NOT NULL,
+    updated_at DATETIME NOT NULL
 );
-CREATE UNIQUE INDEX pre_approvals_tenant_id_kind_value ON pre_approvals (tenant_id, kind, value);
+CREATE UNIQUE INDEX approvals_tenant_id_kind_value ON approvals (tenant_id, kind, value);
 
 CREATE TABLE user_groups (
     id           TEXT NOT NULL PRIMARY KEY,

@@ -137,9 +137,10 @@ var columns = map[string]map[string]string{
 	"logout_notices": {session: "id client_id session_id user_id attempts due_at created_at"},
 	"mapped_members": {"snapshot Membership.Mapped": "group_id user_id provider_id"},
 	"memberships":    {team: "team_id account_id role created_at"},
-	"pre_approvals": {
+	"approvals": {
 		"snapshot Approval.*":          "id kind value groups created_at",
 		"snapshot Directory.Approvals": "tenant_id",
+		modified:                       "updated_at",
 	},
 	"products": {
 		"snapshot Project.ProductID":    "id",
@@ -194,7 +195,7 @@ var columns = map[string]map[string]string{
 		"snapshot Project.ExpiresAt": "expires_at",
 		team:                         "id name claimed_at claim_code_hash created_at signed_up_id merged_into",
 	},
-	"tenant_logins": {"snapshot Directory.InviteOnly": "tenant_id invite_only", modified: "updated_at"},
+	"signup_policies": {"snapshot Directory.InviteOnly": "tenant_id invite_only", modified: "updated_at"},
 	"tenants": {
 		"snapshot Tenant.*":        "id name display_name fallback_owner",
 		"snapshot Tenant.CORS":     "cors",

@@ -11,7 +11,7 @@ import (
 	"postern/service/login/providers"
 )
 
-// people gives a tenant app clients, groups, entry rules and users.
+// people gives a tenant app clients, groups, a sign-up policy and users.
 func (m *maker) people(to *made, t *snapshot.Tenant) {
 	d := &snapshot.Directory{InviteOnly: m.maybe()}
 	t.Directory = d

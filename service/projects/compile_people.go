@@ -111,12 +111,12 @@ func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot
 
 func readDirectory(tx *models.Tx, tenantID string) (*snapshot.Directory, error) {
 	out := &snapshot.Directory{}
-	rules, err := tx.TenantLoginOf(tenantID)
+	rules, err := tx.SignupPolicyOf(tenantID)
 	if err != nil {
 		return nil, err
 	}
 	out.InviteOnly = rules.InviteOnly
-	approvals, err := tx.AllPreApprovals(tenantID)
+	approvals, err := tx.AllApprovals(tenantID)
 	if err != nil {
 		return nil, err
 	}

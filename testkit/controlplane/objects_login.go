@@ -45,10 +45,7 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 		must(t, err)
 		*group.id = created.ID
 	}
-	approval, err := service.Approve(ctx, o.Principal, has.Tenant, directory.NewApproval{
-		Kind:  "email",
-		Value: "eve@example.com",
-	})
+	approval, err := service.CreateApproval(ctx, o.Principal, contract.NewApproval{Value: "eve@example.com"}.In(has.Tenant))
 	must(t, err)
 	has.user, has.approval = user.ID, approval.ID
 	switch needs {
