@@ -42,9 +42,13 @@ var directoryGuards = map[string]guard{
 	"POST /groups/:group":                                  {action: access.UserUpdate, body: "name=renamed"},
 	"POST /groups/:group/delete":                           {action: access.UserUpdate, body: "confirm=true"},
 	"POST /groups/:group/members":                          {action: access.UserUpdate, body: "email=ana@example.com"},
-	"POST /groups/:group/members/:user/remove":             {action: access.UserUpdate, needs: "member", body: "confirm=true"},
-	"POST /groups/:group/children":                         {action: access.UserUpdate, body: "child={child}"},
-	"POST /groups/:group/children/:child/remove":           {action: access.UserUpdate, needs: "nested", body: "confirm=true"},
+	"POST /groups/:group/members/:user/remove": {
+		action: access.UserUpdate, needs: "member", body: "confirm=true",
+	},
+	"POST /groups/:group/children": {action: access.UserUpdate, body: "child={child}"},
+	"POST /groups/:group/children/:child/remove": {
+		action: access.UserUpdate, needs: "nested", body: "confirm=true",
+	},
 
 	"GET /api/v1/tenants/:tenant/users": {action: access.UserRead},
 	"POST /api/v1/tenants/:tenant/users": {

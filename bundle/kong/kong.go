@@ -207,8 +207,7 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			return bundle.Verdict{Reason: bundle.SomeSecrets.Reason}
 		}
 	case snapshot.FeatureRedirects, snapshot.FeatureSignupPolicy, snapshot.FeatureGroupMapping,
-		snapshot.FeatureConsents,
-		snapshot.FeatureAPIScope:
+		snapshot.FeatureConsents, snapshot.FeatureAPIScope:
 		return judgePeople(b, s)
 	case snapshot.FeatureOwnerFallback:
 		if s.Tenant != nil {

@@ -68,7 +68,8 @@ func TestWorkspaceQuota(t *testing.T) {
 				return err
 			},
 			"an approval": func() error {
-				_, err := w.CreateApproval(t.Context(), w.owner, contract.NewApproval{Value: "late.example"}.In(w.tenant))
+				in := contract.NewApproval{Value: "late.example"}
+				_, err := w.CreateApproval(t.Context(), w.owner, in.In(w.tenant))
 				return err
 			},
 		}

@@ -45,7 +45,8 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 		must(t, err)
 		*group.id = created.ID
 	}
-	approval, err := service.CreateApproval(ctx, o.Principal, contract.NewApproval{Value: "eve@example.com"}.In(has.Tenant))
+	eve := contract.NewApproval{Value: "eve@example.com"}
+	approval, err := service.CreateApproval(ctx, o.Principal, eve.In(has.Tenant))
 	must(t, err)
 	has.user, has.approval = user.ID, approval.ID
 	switch needs {
