@@ -77,7 +77,7 @@ func newServices(d serviceDeps) services {
 	people := &accounts.Service{
 		DB:          d.db,
 		Changed:     d.changed,
-		Policy:      d.config.SignUp,
+		Policy:      d.config.AccountSignUp,
 		Events:      hooks,
 		ProvesEmail: d.provesEmail,
 	}

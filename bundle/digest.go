@@ -70,7 +70,7 @@ func (d *Digest) add(item Item, n int64) {
 // peoplesKinds are the kinds of items whose names are those of keys or of people.
 var peoplesKinds = []snapshot.Feature{
 	snapshot.FeatureKey, snapshot.FeatureKeyGrace, snapshot.FeatureKeyIPs,
-	snapshot.FeatureUsers, snapshot.FeatureUserGroup, snapshot.FeatureEntryRule, snapshot.FeatureConsents,
+	snapshot.FeatureUsers, snapshot.FeatureUserGroup, snapshot.FeatureSignupPolicy, snapshot.FeatureConsents,
 }
 
 // ofPeople reports whether the item's name is that of a key or of people. Limits are those

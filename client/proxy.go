@@ -25,8 +25,8 @@ type NewProxy struct {
 
 // NewLogin is the hosted login of a new project.
 type NewLogin struct {
-	Providers    []NewProvider `json:"providers"`
-	RedirectURIs []string      `json:"redirect_uris,omitempty"` // required before the first sign-in
+	Providers    []contract.NewProvider `json:"providers"`
+	RedirectURIs []string               `json:"redirect_uris,omitempty"` // required before the first sign-in
 }
 
 // NewEnvironment is the target of an environment.

@@ -127,10 +127,12 @@ func TestDatabaseRoles(t *testing.T) {
 				AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
 			},
 		},
-		Login: &client.NewLogin{Providers: []client.NewProvider{{Type: "github", ProviderChange: client.ProviderChange{
-			ClientID:     new("postern"),
-			ClientSecret: new("from GitHub"),
-		}}}},
+		Login: &client.NewLogin{Providers: []contract.NewProvider{{
+			Type: "github",
+			ProviderSettings: contract.ProviderSettings{
+				ClientID: new("postern"), ClientSecret: new(contract.Secret("from GitHub")),
+			},
+		}}},
 	})
 	if err != nil {
 		t.Fatal(err)

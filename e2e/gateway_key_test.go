@@ -51,11 +51,13 @@ func TestGatewayKey(t *testing.T) {
 	})
 	t.Run("every sealed column", func(t *testing.T) { gatewayOpensWhatItNeeds(t, database) })
 	t.Run("a provider whose tokens callers send", func(t *testing.T) {
-		for provider, err := range api.Providers(t.Context(), proxy.Login.ClientID) {
+		change := contract.ProviderSettings{
+			TokenType: contract.NewTokenType{Client: "provider", Upstream: "provider_access_token"},
+		}
+		of := contract.AppClientPath{Client: proxy.Login.ClientID}
+		for provider, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 			if err == nil {
-				_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{
-					TokenType: &client.TokenType{Client: "provider", Upstream: "provider_access_token"},
-				})
+				_, err = client.Do(t.Context(), api, contract.UpdateProvider, change.Of(provider.ID))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -80,11 +82,11 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 		fmt.Fprintf(w, `{"active": %v, "sub": "ana"}`, active)
 	}))
 	t.Cleanup(endpoint.Close)
-	github := func(issuer, tokens, upstream string) client.NewProvider {
-		return client.NewProvider{Type: "github", Issuer: issuer, ProviderChange: client.ProviderChange{
+	github := func(issuer, tokens, upstream string) contract.NewProvider {
+		return contract.NewProvider{Type: "github", Issuer: issuer, ProviderSettings: contract.ProviderSettings{
 			ClientID:     new("postern"),
-			ClientSecret: new("from GitHub"),
-			TokenType:    &client.TokenType{Client: tokens, Upstream: upstream},
+			ClientSecret: new(contract.Secret("from GitHub")),
+			TokenType:    contract.NewTokenType{Client: tokens, Upstream: upstream},
 		}}
 	}
 	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
@@ -98,7 +100,7 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 				ClientSecret: new(contract.Secret("introspect")),
 			},
 		},
-		Login: &client.NewLogin{Providers: []client.NewProvider{github("", "service", "service")}},
+		Login: &client.NewLogin{Providers: []contract.NewProvider{github("", "service", "service")}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/fakeoidc"
@@ -48,11 +49,11 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 		}
 		guest := newGuest(t, fake)
 		var workspaceKeys []string
-		ours := []client.TokenType{{Client: "service"}, {
+		ours := []contract.NewTokenType{{Client: "service"}, {
 			Client:   "service",
 			Upstream: "provider_access_token",
 		}, {Client: "service", Upstream: "provider_id_token"}}
-		for auth, types := range map[*client.NewAuth][]client.TokenType{
+		for auth, types := range map[*client.NewAuth][]contract.NewTokenType{
 			{Methods: []string{"jwt"}}: ours,
 			{Mode: "passthrough"}:      {{Client: "provider"}},
 		} {
@@ -90,17 +91,17 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 
 // makes a project whose people can sign in, with one provider for each sort
 // of token.
-func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []client.TokenType) client.Proxy {
+func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []contract.NewTokenType) client.Proxy {
 	v.t.Helper()
 	login := &client.NewLogin{RedirectURIs: []string{guestsCallback}}
 	for i := range types {
-		login.Providers = append(login.Providers, client.NewProvider{
+		login.Providers = append(login.Providers, contract.NewProvider{
 			Type:   "oidc",
 			Issuer: v.fake.Issuer,
-			ProviderChange: client.ProviderChange{
+			ProviderSettings: contract.ProviderSettings{
 				ClientID:     new(fakeoidc.ClientID),
-				ClientSecret: new(fakeoidc.ClientSecret),
-				TokenType:    &types[i],
+				ClientSecret: new(contract.Secret(fakeoidc.ClientSecret)),
+				TokenType:    types[i],
 			},
 		})
 	}

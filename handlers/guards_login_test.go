@@ -143,9 +143,10 @@ var loginGuards = map[string]guard{
 		body:   `{"type":"google","client_id":"x"}`,
 		owner:  201,
 	},
-	"PATCH /api/v1/providers/:provider":     {action: access.LoginUpdate, body: `{"enabled":false}`},
-	"POST /api/v1/providers/:provider/test": {action: access.LoginUpdate, silent: true},
-	"DELETE /api/v1/providers/:provider":    {action: access.LoginUpdate, owner: 204},
+	"GET /api/v1/providers/:provider":                {action: access.LoginRead},
+	"PATCH /api/v1/providers/:provider":              {action: access.LoginUpdate, body: `{"enabled":false}`},
+	"POST /api/v1/providers/:provider/test":          {action: access.LoginUpdate, silent: true},
+	"DELETE /api/v1/providers/:provider":             {action: access.LoginUpdate, owner: 204},
 	"PUT /api/v1/providers/:provider/group-mappings": {
 		body: `{"mappings":[{"claim":"groups","value":"staff","group":"{group}"}]}`,
 	},

@@ -206,7 +206,7 @@ func more(t *testing.T, o *controlplane.Fixture, has controlplane.Objects, i int
 		{"/api/v1/projects/:project/domains", `{"host":"www-9%d.example.com","environment":"prod","version":"1.0.0"}`},
 		{"/api/v1/tenants/:tenant/users", `{"email":"user-%d@example.com"}`},
 		{"/api/v1/tenants/:tenant/groups", `{"name":"group-%d"}`},
-		{"/api/v1/tenants/:tenant/approvals", `{"kind":"domain","value":"d%d.example.com"}`},
+		{"/api/v1/tenants/:tenant/signup/approvals", `{"kind":"domain","value":"d%d.example.com"}`},
 		{"/api/v1/tenants/:tenant/app-clients", `{"name":"app-%d"}`},
 		{"/api/v1/projects/:project/versions", `{"name":"9.%d.0"}`},
 		{"/api/v1/products", `{"name":"product-9%d"}`},

@@ -24,7 +24,7 @@ func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			v.Reason = "fixed_port"
 		}
 		return v
-	case snapshot.FeatureEntryRule:
+	case snapshot.FeatureSignupPolicy:
 		if s.ID != s.Tenant.ID {
 			return bundle.Verdict{Reason: "rule_kept"}
 		}
@@ -185,7 +185,7 @@ func brandingFate() bundle.Fate {
 	}
 }
 
-func entryFates() []bundle.Fate {
+func signupFates() []bundle.Fate {
 	return []bundle.Fate{
 		{
 			Reason: "no_tenant",
@@ -198,9 +198,9 @@ func entryFates() []bundle.Fate {
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
-			How:    "`users/entry.json`",
-			Note: "Who may join the tenant, and the groups that they are put into, stand in entry.json; the exported " +
-				"realm does not look at it.",
+			How:    "`users/signup.json`",
+			Note: "Who may join the tenant, and the groups that they are put into, stand in signup.json; the " +
+				"exported realm does not look at it.",
 			Remedy: "Invite those users in Keycloak, or add them with their attribute postern_tenant and their groups.",
 		},
 	}

@@ -99,8 +99,10 @@ var codeRuns = []codeRun{
 	{"tenant cors", "/tenants/:tenant/cors", "/api/v1/tenants/:tenant/cors", []string{
 		"origins", "*", "methods", "GET",
 	}},
-	{"sign-in policy", "/tenants/:tenant/entry", "/api/v1/tenants/:tenant/entry", []string{"invite_only", "true"}},
-	{"approve", "/tenants/:tenant/approvals", "/api/v1/tenants/:tenant/approvals", []string{"value", "example.org"}},
+	{"sign-up policy", "/tenants/:tenant/signup", "/api/v1/tenants/:tenant/signup", []string{"invite_only", "true"}},
+	{"approve", "/tenants/:tenant/signup/approvals", "/api/v1/tenants/:tenant/signup/approvals", []string{
+		"value", "example.org",
+	}},
 	{"invite a user", "/tenants/:tenant/users", "/api/v1/tenants/:tenant/users", []string{
 		"email", "zoe@example.com", "name", "Zoë",
 	}},

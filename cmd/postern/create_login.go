@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // hostedLogin has the flags of create that set up hosted login.
@@ -37,11 +38,11 @@ func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
 }
 
 // readProvider parses TYPE=CLIENT-ID[,SECRET-VARIABLE][@ISSUER], or github=managed.
-func readProvider(t terminal, text string) (client.NewProvider, error) {
+func readProvider(t terminal, text string) (contract.NewProvider, error) {
 	kind, rest, ok := strings.Cut(text, "=")
 	rest, issuer, _ := strings.Cut(rest, "@")
 	id, variable, named := strings.Cut(rest, ",")
-	out := client.NewProvider{Type: kind, Issuer: issuer}
+	out := contract.NewProvider{Type: kind, Issuer: issuer}
 	if !ok || kind == "" || id == "" || (named && variable == "") {
 		return out, usageError{fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text)}
 	}
@@ -58,8 +59,7 @@ func readProvider(t terminal, text string) (client.NewProvider, error) {
 		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the " +
 			"client secret from"}
 	}
-	secret := t.variable(variable)
-	out.ClientSecret = &secret
+	out.ClientSecret = new(contract.Secret(t.variable(variable)))
 	return out, nil
 }
 

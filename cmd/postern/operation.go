@@ -126,7 +126,11 @@ func requestCommand[In any](
 		if slices.Contains(arguments, m.Argument()) {
 			given[m.Argument()] = into.FieldByIndex(m.Index)
 		} else if m.Flag != "" {
-			addMemberFlag(command, m, into.FieldByIndex(m.Index))
+			if m.Form == fileForm {
+				command.Flags().Var(&secretFlag{t, into.FieldByIndex(m.Index)}, m.Flag, usageOf(m))
+			} else {
+				addMemberFlag(command, m, into.FieldByIndex(m.Index))
+			}
 			flags = append(flags, "--"+m.Flag)
 			if m.Required {
 				required = append(required, m.Flag)
@@ -197,6 +201,9 @@ func usageOf(m contract.Member) string {
 	if m.Elem() == limitsType {
 		usage = strings.Replace(usage, "{}:", noLimits+":", 1) + "; such as minute=100,day=5000"
 	}
+	if m.Form == fileForm {
+		usage += ": a file with it, or - for standard input"
+	}
 	first, size := utf8.DecodeRuneInString(usage)
 	if second, _ := utf8.DecodeRuneInString(usage[size:]); !unicode.IsUpper(second) { // URL keeps its capitals
 		usage = string(unicode.ToLower(first)) + usage[size:]
@@ -222,6 +229,7 @@ const (
 	durationForm = "duration"
 	timeForm     = "time"
 	listForm     = "list"
+	fileForm     = "file" // with a secret; "-" is standard input
 )
 
 // limitsType is the type of limits, which flags have as WINDOW=CALLS with commas between them.

@@ -2,11 +2,6 @@ package contract
 
 import "net/http"
 
-// ProviderPath is the path parameter of a provider.
-type ProviderPath struct {
-	Provider string `path:"provider" doc:"Id of the provider"`
-}
-
 // GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. They leave
 // the group at the sign-in at which no rule holds any more.
 type GroupMapping struct {
@@ -58,7 +53,7 @@ type GroupMappingsUpdate struct {
 	Body GroupMappingRules
 }
 
-const groupMappings = "/api/v1/providers/{provider}/group-mappings"
+const groupMappings = provider + "/group-mappings"
 
 // The operations on the group mappings of providers. Commands add and remove single rules.
 var (

@@ -33,8 +33,13 @@ type Member struct {
 	Zero     bool   // its zero value is sent too: another value is its default
 }
 
-// Argument is its name as an argument of a command, such as KEY_TYPE.
-func (m Member) Argument() string { return strings.ToUpper(m.Name) }
+// Argument is its name as an argument of a command, such as KEY_TYPE; "" for a member of an object, which has a flag.
+func (m Member) Argument() string {
+	if m.Within != "" {
+		return ""
+	}
+	return strings.ToUpper(m.Name)
+}
 
 // Elem is the type of its value: what a pointer points to, or what an Optional has.
 func (m Member) Elem() reflect.Type {

@@ -6,9 +6,9 @@
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
 // enum, default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log.
 // flag is its flag on the command line, where that isn't its name: "overlap,duration" takes 24h for a number of
-// seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them, and "-"
-// has no flag. With ",each" the members of an object have flags of their own. A third part, as in
-// "expires,time,never", is the text for null.
+// seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them,
+// "client-secret-file,file" a file with a secret, and "-" has no flag. With ",each" the members of an object have flags
+// of their own. A third part, as in "expires,time,never", is the text for null.
 package contract
 
 import (
@@ -80,7 +80,9 @@ func Operations() []Described {
 		openAPISettingsOperations,
 		productOperations,
 		projectOperations,
+		providerOperations,
 		ruleOperations,
+		signupOperations,
 		teamOperations,
 		tenantOperations,
 		tokenOperations,

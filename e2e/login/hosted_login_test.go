@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
@@ -30,8 +31,10 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: upstream.URL,
 		Name:   "shop",
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+				ClientID: new("later"),
+			}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -78,12 +81,13 @@ func passesProvider(
 func registerApp(t *testing.T, api *client.Client, issuer *oidcprovider.Provider, made client.ProxyLogin) {
 	t.Helper()
 	registered := issuer.Register(t, made.Callbacks["oidc"])
-	for provider, err := range api.Providers(t.Context(), made.ClientID) {
+	change := contract.ProviderSettings{
+		ClientID: &registered.ID, ClientSecret: new(contract.Secret(registered.Secret)),
+	}
+	of := contract.AppClientPath{Client: made.ClientID}
+	for provider, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 		if err == nil {
-			_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{
-				ClientID:     &registered.ID,
-				ClientSecret: &registered.Secret,
-			})
+			_, err = client.Do(t.Context(), api, contract.UpdateProvider, change.Of(provider.ID))
 		}
 		if err != nil {
 			t.Fatal(err)

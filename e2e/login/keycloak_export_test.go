@@ -35,10 +35,10 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 		Target:       upstream.URL,
 		Name:         "books",
 		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{{
-			Type:           "oidc",
-			Issuer:         issuer.Issuer("shop"),
-			ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
+		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{{
+			Type:             "oidc",
+			Issuer:           issuer.Issuer("shop"),
+			ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: new(contract.Secret(secret))},
 		}}},
 	})
 	if err != nil {

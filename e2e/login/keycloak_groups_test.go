@@ -25,10 +25,10 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 		Target:       upstream.URL,
 		Name:         "shop",
 		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{{
-			Type:           "oidc",
-			Issuer:         issuer.Issuer("shop"),
-			ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
+		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{{
+			Type:             "oidc",
+			Issuer:           issuer.Issuer("shop"),
+			ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: new(contract.Secret(secret))},
 		}}},
 	})
 	if err != nil {
@@ -96,7 +96,8 @@ func mapGroups(t *testing.T, api *client.Client, login client.ProxyLogin, rules 
 			t.Fatal(err)
 		}
 	}
-	for provider, err := range api.Providers(t.Context(), login.ClientID) {
+	of := contract.AppClientPath{Client: login.ClientID}
+	for provider, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 		if err == nil {
 			_, err = client.Do(t.Context(), api, contract.SetGroupMappings, contract.GroupMappingsUpdate{
 				ProviderPath: contract.ProviderPath{Provider: provider.ID},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/keycloak"
@@ -41,11 +42,13 @@ func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
 		Name:   "shop",
 		Login: &client.NewLogin{
 			RedirectURIs: []string{app.callback},
-			Providers: []client.NewProvider{
+			Providers: []contract.NewProvider{
 				{
-					Type:           "oidc",
-					Issuer:         issuer.Issuer("shop"),
-					ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
+					Type:   "oidc",
+					Issuer: issuer.Issuer("shop"),
+					ProviderSettings: contract.ProviderSettings{
+						ClientID: &name, ClientSecret: new(contract.Secret(secret)),
+					},
 				}},
 		},
 	})

@@ -23,8 +23,10 @@ func gated(
 		Target:       upstream.URL,
 		Name:         "shop",
 		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+				ClientID: new("later"),
+			}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +119,8 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 	gets("again", "X-Consumer-Groups", "staff")
 	knownAt(t, issuer, upstream.Requests()[len(upstream.Requests())-1].Headers.Get("Authorization"))
 
-	if err := api.DeleteProvider(t.Context(), provider); err != nil {
+	gone := contract.ProviderPath{Provider: provider}
+	if _, err := client.Do(t.Context(), api, contract.DeleteProvider, gone); err != nil {
 		t.Fatal(err)
 	}
 	want("without the provider", again.access, http.StatusUnauthorized, "invalid_token")
@@ -132,10 +135,10 @@ func isRefusedElsewhere(
 		Target:       upstream.URL,
 		Name:         "other",
 		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{Providers: []client.NewProvider{{
-			Type:           "oidc",
-			Issuer:         issuer.Issuer,
-			ProviderChange: client.ProviderChange{ClientID: new("x")},
+		Login: &client.NewLogin{Providers: []contract.NewProvider{{
+			Type:             "oidc",
+			Issuer:           issuer.Issuer,
+			ProviderSettings: contract.ProviderSettings{ClientID: new("x")},
 		}}},
 	})
 	if err != nil {
@@ -232,12 +235,11 @@ func inGroup(t *testing.T, api *client.Client, user, name string) string {
 // upstreamGets has the login's only provider give the upstream another token.
 func upstreamGets(t *testing.T, api *client.Client, login client.ProxyLogin, what string) (provider string) {
 	t.Helper()
-	for one, err := range api.Providers(t.Context(), login.ClientID) {
+	change := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: "service", Upstream: what}}
+	of := contract.AppClientPath{Client: login.ClientID}
+	for one, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 		if err == nil {
-			_, err = api.UpdateProvider(t.Context(), one.ID, client.ProviderChange{TokenType: &client.TokenType{
-				Client:   "service",
-				Upstream: what,
-			}})
+			_, err = client.Do(t.Context(), api, contract.UpdateProvider, change.Of(one.ID))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -68,8 +68,10 @@ func signedInSPA(
 	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
 		Target: upstream.URL,
 		Name:   "shop",
-		Login: &client.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
+		Login: &client.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []contract.NewProvider{
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+				ClientID: new("later"),
+			}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -54,28 +52,16 @@ type requestsAuthInput struct {
 }
 
 type loginInput struct {
-	Providers    []providerInput `json:"providers,omitempty" doc:"Providers in the order of their buttons"`
-	RedirectURIs []string        `json:"redirect_uris,omitempty" doc:"https, or http on loopback; compared exactly. Sign-in needs at least one"`
+	Providers    []contract.NewProvider `json:"providers,omitempty" doc:"Providers in the order of their buttons"`
+	RedirectURIs []string               `json:"redirect_uris,omitempty" doc:"https, or http on loopback; compared exactly. Sign-in needs at least one"`
 }
 
 // rule returns the setup of a login, or nil if none is requested.
-func (in *loginInput) rule(service *login.Service) (*login.Setup, error) {
+func (in *loginInput) rule(service *login.Service) *login.Setup {
 	if in == nil {
-		return nil, nil
+		return nil
 	}
-	out := &login.Setup{Service: service, RedirectURIs: in.RedirectURIs}
-	for i, p := range in.Providers {
-		input, err := p.rule()
-		if refusal, ok := errors.AsType[*fault.Error](err); ok && len(refusal.Fields) == 1 {
-			f := refusal.Fields[0]
-			return nil, fault.InvalidField(fmt.Sprintf("/login/providers/%d%s", i, f.Pointer), f.Code, "%s", f.Detail)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out.Providers = append(out.Providers, input)
-	}
-	return out, nil
+	return &login.Setup{Service: service, RedirectURIs: in.RedirectURIs, Providers: in.Providers}
 }
 
 type createProxyOutput struct {
@@ -128,10 +114,7 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 	if err := h.mayCreate(ctx, in.AnonymousToken); err != nil {
 		return nil, err
 	}
-	setup, err := in.Body.Login.rule(h.Login)
-	if err != nil {
-		return nil, err
-	}
+	setup := in.Body.Login.rule(h.Login)
 	input := in.rule()
 	if setup != nil { // a nil *Setup in the interface would not be nil
 		input.Login = setup

@@ -214,12 +214,8 @@ func (h *Handler) exportRoutes(api huma.API) {
 		"Verify the audit log", h.verifyAudit)
 }
 
-// loginRoutes adds hosted login: app clients, providers, users and the sign-in policy.
+// loginRoutes adds hosted login: app clients, providers, users and the sign-up policy.
 func (h *Handler) loginRoutes(api huma.API) {
-	const (
-		tenant = "/api/v1/tenants/{tenant}"
-		client = "/api/v1/app-clients/{client}"
-	)
 	serve(h, api, contract.GetAPIScopes, h.Projects.APIScopes)
 	serve(h, api, contract.SetAPIScopes, h.Projects.SetAPIScopes)
 	serve(h, api, contract.GetCORS, h.Projects.CORS)
@@ -238,14 +234,13 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.RotateAppClientKey, h.Login.RotateSigningKey)
 	serve(h, api, contract.DeleteAppClient, h.Login.DeleteClient)
 
-	route(h, api, "list-providers", "GET", client+"/providers", 200, "List an app client's providers", h.listProviders)
-	route(h, api, "create-provider", "POST", client+"/providers", 201, "Add a provider", h.createProvider)
-	route(h, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200,
-		"Update a provider", h.updateProvider)
+	serve(h, api, contract.ListProviders, h.Login.ProvidersOf)
+	serve(h, api, contract.CreateProvider, h.Login.CreateProvider)
+	serve(h, api, contract.GetProvider, h.Login.Provider)
+	serve(h, api, contract.UpdateProvider, h.Login.UpdateProvider)
+	serve(h, api, contract.DeleteProvider, h.Login.DeleteProvider)
 	route(h, api, "test-provider", "POST", "/api/v1/providers/{provider}/test", 200,
 		"Test a provider without a user who signs in", h.testProvider)
-	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
-		"Remove a provider", h.deleteProvider)
 	serve(h, api, contract.GetGroupMappings, h.Login.GroupMappings)
 	serve(h, api, contract.SetGroupMappings, h.Login.SetGroupMappings)
 
@@ -262,14 +257,14 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.EndUserSessions, h.Login.EndSessions)
 	serveList(h, api, contract.ListConsents, h.Login.Consents)
 	serve(h, api, contract.WithdrawConsent, h.Login.WithdrawConsent)
-	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Get a tenant's sign-in policy", h.getEntry)
-	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Set a tenant's sign-in policy", h.setEntry)
+	serve(h, api, contract.GetSignupPolicy, h.Directory.SignupPolicy)
+	serve(h, api, contract.UpdateSignupPolicy, h.Directory.UpdateSignupPolicy)
 
-	route(h, api, "list-approvals", "GET", tenant+"/approvals", 200, "List approvals", h.listApprovals)
-	route(h, api, "create-approval", "POST", tenant+"/approvals", 201,
-		"Create an approval", h.createApproval)
-	route(h, api, "delete-approval", "DELETE", tenant+"/approvals/{approval}", 204,
-		"Delete an approval", h.deleteApproval)
+	serveList(h, api, contract.ListApprovals, h.Directory.Approvals)
+	serve(h, api, contract.CreateApproval, h.Directory.CreateApproval)
+	serve(h, api, contract.GetApproval, h.Directory.Approval)
+	serve(h, api, contract.UpdateApproval, h.Directory.UpdateApproval)
+	serve(h, api, contract.DeleteApproval, h.Directory.DeleteApproval)
 }
 
 // groupRoutes adds the groups of a tenant.

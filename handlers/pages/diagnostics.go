@@ -116,7 +116,7 @@ func (h *Handler) testProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{})
+	m := h.providerModel(v, p, c, o, providerTexts(o), &formErrors{})
 	m.Report = &shown
 	return web.Answer{Status: status, Page: projects.ProviderPage(m)}, nil
 }

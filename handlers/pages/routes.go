@@ -10,6 +10,7 @@ import (
 const (
 	anAppClient   = "/projects/:project/login/:client"
 	groupMappings = anAppClient + "/providers/:provider/group-mappings"
+	signupPage    = tenantsPath + "/:tenant/signup"
 )
 
 // Mount mounts the dashboard. All of its routes are in this file.
@@ -317,10 +318,10 @@ func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("POST", "/users/:user/sessions/end-all", h.endUserSessions)
 	p.signedIn("POST", "/users/:user/sessions/:session/end", h.endUserSession)
 	p.signedIn("POST", "/users/:user/consents/:client/withdraw", h.withdrawUserConsent)
-	p.signedIn("GET", tenantsPath+"/:tenant/entry", h.showEntry)
-	p.signedIn("POST", tenantsPath+"/:tenant/entry", h.saveEntry)
-	p.signedIn("POST", tenantsPath+"/:tenant/approvals", h.approve)
-	p.signedIn("POST", tenantsPath+"/:tenant/approvals/:approval/end", h.endApproval)
+	p.signedIn("GET", signupPage, h.showSignup)
+	p.signedIn("POST", signupPage, h.saveSignupPolicy)
+	p.signedIn("POST", signupPage+"/approvals", h.createApproval)
+	p.signedIn("POST", signupPage+"/approvals/:approval/end", h.endApproval)
 
 	p.signedIn("GET", tenantsPath+"/:tenant/groups", h.showGroups)
 	p.signedIn("POST", tenantsPath+"/:tenant/groups", h.createGroup)

@@ -55,15 +55,15 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 		addApproval(t, db, w.project)
 		e := w.finished(t, gateway)
 		found := w.ledger(t, e.ID)
-		if got := named(found, "entry_rule"); !strings.Contains(got, "ana@example.com") || found.Forgotten {
+		if got := named(found, "signup_policy"); !strings.Contains(got, "ana@example.com") || found.Forgotten {
 			t.Errorf("while the zip is there: forgotten %v, rules %q", found.Forgotten, got)
 		}
 		lines := len(found.Lines)
 		gone := func(when string) {
 			t.Helper()
 			found := w.ledger(t, e.ID)
-			if !found.Forgotten || named(found, "entry_rule")+named(found, "key") != "" {
-				t.Errorf("%s: forgotten %v, names %q", when, found.Forgotten, named(found, "entry_rule"))
+			if !found.Forgotten || named(found, "signup_policy")+named(found, "key") != "" {
+				t.Errorf("%s: forgotten %v, names %q", when, found.Forgotten, named(found, "signup_policy"))
 			}
 			if named(found, "version") == "" || len(found.Lines) != lines || found.Lines[0].Count == 0 {
 				t.Errorf("%s: %d of %d lines, versions %q", when, len(found.Lines), lines, named(found, "version"))
@@ -84,7 +84,7 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 		extend(t, db, e.ID)
-		if got := named(w.ledger(t, e.ID), "entry_rule"); got != "" {
+		if got := named(w.ledger(t, e.ID), "signup_policy"); got != "" {
 			t.Errorf("the upkeep left the names %q", got)
 		}
 	})
@@ -201,7 +201,7 @@ func addApproval(t *testing.T, db *models.DB, project string) {
 		if err != nil {
 			return err
 		}
-		return tx.Insert(&models.PreApproval{ID: "apr_1", TenantID: tenants[0].ID, Kind: "email",
+		return tx.Insert(&models.Approval{ID: "apr_1", TenantID: tenants[0].ID, Kind: "email",
 			Value: "ana@example.com", Groups: []string{}, CreatedAt: models.Now()})
 	})
 	if err != nil {

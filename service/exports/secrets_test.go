@@ -48,10 +48,9 @@ func withSecret(t *testing.T, w *world) {
 		client := models.AppClient{ID: "cli_1", TenantID: tenants[0].ID, Name: "web", RedirectURIs: []string{},
 			LogoutURIs: []string{}, CreatedAt: now, UpdatedAt: now}
 		provider := models.Provider{
-			ID: "idp_1", ClientID: client.ID, Type: "google", AppID: "app", TokenClient: "service",
-			TokenUpstream: "service",
-			Enabled:       true, Scopes: []string{}, Domains: []string{}, SignInDomains: []string{}, CreatedAt: now,
-			UpdatedAt: now,
+			ID: "idp_1", AppClientID: client.ID, Type: "google", ClientID: "app", ClientToken: "service",
+			UpstreamToken: "service", Enabled: true, Scopes: []string{}, AuthoritativeDomains: []string{},
+			SignInDomains: []string{}, CreatedAt: now, UpdatedAt: now,
 		}
 		provider.ClientSecret, err = w.Vault.Seal(tx, project.TeamID, provider.SecretPlace(), plaintext)
 		if err != nil {

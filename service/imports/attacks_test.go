@@ -202,7 +202,7 @@ func withProviderAt(issuer string) func(*made) {
 	return func(m *made) {
 		p := &m.project.Clients[0].Providers[0]
 		p.Type, p.Issuer, p.Settings.Managed, p.Settings.Mappings = "oidc", issuer, false, nil
-		p.Settings.SignInDomains, p.Settings.Domains = nil, nil
+		p.Settings.SignInDomains, p.Settings.AuthoritativeDomains = nil, nil
 	}
 }
 

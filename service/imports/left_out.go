@@ -99,8 +99,8 @@ func (w *work) ofTenants() (out []contract.LeftOut) {
 			out = append(out, contract.LeftOut{
 				Code:    "tenant_exists",
 				Subject: t.Name,
-				Detail: "The team has a tenant of this name. The project uses it as it is: users, groups, entry " +
-					"rules, app clients and CORS of the one in the zip are not imported.",
+				Detail: "The team has a tenant of this name. The project uses it as it is: users, groups, sign-up " +
+					"policy, app clients and CORS of the one in the zip are not imported.",
 			})
 		}
 	}

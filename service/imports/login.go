@@ -50,7 +50,7 @@ func (w *work) writeClient(tx *models.Tx, in *login.Imported, tenant string) err
 			return err
 		}
 		w.providers[old] = p.ID
-		p.ClientID, p.CreatedAt = row.ID, stored(p.CreatedAt)
+		p.AppClientID, p.CreatedAt = row.ID, stored(p.CreatedAt)
 		if err := tx.Insert(&p); err != nil {
 			return err
 		}

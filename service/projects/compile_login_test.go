@@ -103,14 +103,14 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 		if _, err := h.UpdateVersion(t.Context(), h.owner, change); err != nil {
 			t.Fatal(err)
 		}
-		app, upstream := "app-1", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
-		provider, err := h.login.CreateProvider(t.Context(), h.owner, h.client, login.ProviderInput{
-			Type:         providers.OIDC,
-			Issuer:       "https://accounts.example",
-			ClientID:     &app,
-			ClientSecret: new(secrets.Secret("never in a snapshot")),
-			Tokens:       &upstream,
-		})
+		app, upstream := "app-1", contract.NewTokenType{Client: contract.ServiceToken, Upstream: contract.NoToken}
+		provider, err := h.login.CreateProvider(t.Context(), h.owner, contract.NewProvider{
+			Type:   providers.OIDC,
+			Issuer: "https://accounts.example",
+			ProviderSettings: contract.ProviderSettings{
+				ClientID: &app, ClientSecret: new(contract.Secret("never in a snapshot")), TokenType: upstream,
+			},
+		}.In(h.client))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,11 +122,11 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			Providers: []snapshot.Provider{{
 				ID:            provider.ID,
 				Type:          "oidc",
-				AppID:         "app-1",
+				ClientID:      "app-1",
 				Issuer:        "https://accounts.example",
 				Enabled:       true,
-				TokenClient:   snapshot.ServiceToken,
-				TokenUpstream: snapshot.NoToken,
+				ClientToken:   snapshot.ServiceToken,
+				UpstreamToken: snapshot.NoToken,
 			}},
 		}}
 		if diff := cmp.Diff(want, h.clients(t)); diff != "" {
@@ -152,7 +152,7 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			!keys[1].ExpiresAt.IsZero() {
 			t.Errorf("the next key is not known before it signs: %+v", keys)
 		}
-		if err := h.login.DeleteProvider(t.Context(), h.owner, provider.ID); err != nil ||
+		if _, err := h.login.DeleteProvider(t.Context(), h.owner, provider.Path()); err != nil ||
 			len(h.clients(t)[0].Providers) != 0 {
 			t.Errorf("the provider is still known: %+v, %v", h.clients(t), err)
 		}

@@ -77,6 +77,8 @@ func fieldOf(m contract.Member, flag string) Field {
 		return limitsField(m.Name, flag)
 	case of == reflect.TypeFor[time.Time]():
 		return Day(m.Name, m.Name, flag)
+	case of == reflect.TypeFor[contract.Secret]():
+		return Secret(m.Name, m.Name, flag)
 	case m.Type == reflect.TypeFor[contract.Optional[string]]():
 		return Nullable(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Bool:
