@@ -20,7 +20,8 @@ func TestProblem(t *testing.T) {
 	server := start(t)
 	api, _ := workspace(t, server)
 	t.Run("two invalid fields", func(t *testing.T) {
-		_, err := api.CreateProxy(t.Context(), client.NewProxy{Target: "ftp://x", Name: "Bad_"})
+		_, err := client.Do(t.Context(), api, contract.CreateProxy,
+			contract.NewProxy{Target: "ftp://x", Name: "Bad_"}.Request())
 		problem, ok := errors.AsType[*fault.Error](err)
 		if !ok {
 			t.Fatalf("error = %#v, want a fault", err)
@@ -39,7 +40,8 @@ func TestProblem(t *testing.T) {
 		}
 	})
 	t.Run("taken name", func(t *testing.T) {
-		_, err := api.CreateProxy(t.Context(), client.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop"})
+		_, err := client.Do(t.Context(), api, contract.CreateProxy,
+			contract.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop"}.Request())
 		if fault.KindOf(err) != fault.Conflict || fault.CodeOf(err) != "name_taken" {
 			t.Errorf("error = %v, want a conflict with the code name_taken", err)
 		}

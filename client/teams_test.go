@@ -52,11 +52,11 @@ func TestCreateProxy_team(t *testing.T) {
 	server, token := owner(t)
 	api := connect(t, server, token)
 	team := newTeam(t, api, "Payments")
-	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{
+	proxy, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 		Target: testkit.NewUpstream(t).URL,
 		Name:   "shop",
 		Team:   team.ID,
-	})
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}

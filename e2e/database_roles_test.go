@@ -119,26 +119,27 @@ func TestDatabaseRoles(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	signer := tokenissuer.KeyOf(jose.RS256, "r")
 	issuer := tokenissuer.Start(t, time.Now(), signer)
-	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
-			Mode:    "authenticate",
-			Methods: []string{"api_key", "jwt"},
-			JWT: &contract.JWT{
-				AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+	proxy, err := client.Do(t.Context(), harness.Connect(t, s.control.URL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{
+				Mode:    "authenticate",
+				Methods: []string{"api_key", "jwt"},
+				JWT: &contract.JWT{
+					AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+				},
 			},
-		},
-		Login: &client.NewLogin{Providers: []contract.NewProvider{{
-			Type: "github",
-			ProviderSettings: contract.ProviderSettings{
-				ClientID: new("postern"), ClientSecret: new(contract.Secret("from GitHub")),
-			},
-		}}},
-	})
+			Login: &contract.NewLogin{Providers: []contract.NewProvider{{
+				Type: "github",
+				ProviderSettings: contract.ProviderSettings{
+					ClientID: new("postern"), ClientSecret: new(contract.Secret("from GitHub")),
+				},
+			}}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
 	project := proxy.Project.ID
-	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey.Reveal())
 	keys := map[string]string{}
 	for _, owner := range []string{"ana", "ben"} {
 		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: owner}.In(project))

@@ -73,7 +73,7 @@ func TestGatewayKey(t *testing.T) {
 
 // sealEverything creates a project with secrets of all kinds that need neither an ACME server
 // nor a browser.
-func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.Client, client.Proxy) {
+func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.Client, contract.Proxy) {
 	t.Helper()
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -89,23 +89,24 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 			TokenType:    contract.NewTokenType{Client: tokens, Upstream: upstream},
 		}}
 	}
-	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
-			Mode:    "authenticate",
-			Methods: []string{"api_key", "jwt", "opaque"},
-			Opaque: &contract.NewIntrospection{
-				Introspection: contract.Introspection{
-					Endpoint: endpoint.URL, Method: "client_secret_basic", ClientID: "postern",
+	proxy, err := client.Do(t.Context(), harness.Connect(t, s.control.URL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{
+				Mode:    "authenticate",
+				Methods: []string{"api_key", "jwt", "opaque"},
+				Opaque: &contract.NewIntrospection{
+					Introspection: contract.Introspection{
+						Endpoint: endpoint.URL, Method: "client_secret_basic", ClientID: "postern",
+					},
+					ClientSecret: new(contract.Secret("introspect")),
 				},
-				ClientSecret: new(contract.Secret("introspect")),
 			},
-		},
-		Login: &client.NewLogin{Providers: []contract.NewProvider{github("", "service", "service")}},
-	})
+			Login: &contract.NewLogin{Providers: []contract.NewProvider{github("", "service", "service")}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey.Reveal())
 	project := contract.ProjectPath{Project: proxy.Project.ID}
 	header := contract.UpstreamHeaderUpdate{
 		UpstreamHeaderPath: contract.UpstreamHeaderPath{

@@ -115,13 +115,7 @@ var projectGuards = map[string]guard{
 	"GET /exports/:export/ledger":           {action: access.ExportRead, needs: "ready"},
 	"POST /exports/:export/cancel":          {action: access.ExportCreate, body: "confirm=true"},
 
-	"POST /proxy": {
-		action:    access.ProjectCreate,
-		body:      `{"target":"http://127.0.0.1:9/moved"}`,
-		anonymous: 201,
-		outsider:  201,
-		owner:     201,
-	},
+	"POST /proxy":                            {body: `{"target":"http://127.0.0.1:9/moved"}`, anonymous: 201, outsider: 201},
 	"GET /api/v1/projects":                   {outsider: 200},
 	"PATCH /api/v1/projects/:project":        {body: `{"display_name":"Renamed"}`},
 	"GET /projects/:project/delete":          {action: access.ProjectRead},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"postern/client"
 	"postern/core/contract"
 )
 
@@ -19,14 +18,14 @@ type hostedLogin struct {
 
 // input returns the login that the flags describe, or nil. Secrets come from the
 // environment, since every user of a machine can read command lines.
-func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
+func (f hostedLogin) input(t terminal) (*contract.NewLogin, error) {
 	if len(f.providers) == 0 {
 		if len(f.redirects) > 0 {
 			return nil, usageError{"--redirect-uri is of a login: name its provider with --login"}
 		}
 		return nil, nil
 	}
-	out := &client.NewLogin{RedirectURIs: f.redirects}
+	out := &contract.NewLogin{RedirectURIs: f.redirects}
 	for _, text := range f.providers {
 		provider, err := readProvider(t, text)
 		if err != nil {
@@ -64,7 +63,7 @@ func readProvider(t terminal, text string) (contract.NewProvider, error) {
 }
 
 // printLogin prints the values to configure in the application and at its providers.
-func printLogin(w io.Writer, made *client.ProxyLogin) error {
+func printLogin(w io.Writer, made *contract.ProxyLogin) error {
 	if made == nil {
 		return nil
 	}

@@ -10,7 +10,6 @@ var reachable = []struct{ operation, command, page string }{
 	{"get-team-deletion", "teams delete", ""},
 	{"accept-invitation", "", "POST /invite/:code"},
 	{"update-token", "", "- a new name is given on the command line"},
-	{"create-proxy", "create", ""},
 	{"list-versions", "", "GET /projects/:project"},
 	{"get-version", "", "GET /projects/:project/versions/:version"},
 	{"list-environments", "", "GET /projects/:project"},

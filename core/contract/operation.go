@@ -80,6 +80,7 @@ func Operations() []Described {
 		openAPISettingsOperations,
 		productOperations,
 		projectOperations,
+		proxyOperations,
 		providerOperations,
 		ruleOperations,
 		signupOperations,

@@ -17,21 +17,21 @@ import (
 // gated is a project whose calls need a credential, with a login.
 func gated(
 	t *testing.T, address string, upstream *testkit.Upstream, issuer *oidcprovider.Provider, app *application,
-) (client.Proxy, *client.Client) {
+) (contract.Proxy, *client.Client) {
 	t.Helper()
-	made, err := harness.Connect(t, address, "").CreateProxy(t.Context(), client.NewProxy{
+	made, err := client.Do(t.Context(), harness.Connect(t, address, ""), contract.CreateProxy, contract.NewProxy{
 		Target:       upstream.URL,
 		Name:         "shop",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+		Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{
 			{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
 				ClientID: new("later"),
 			}}}},
-	})
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := harness.Connect(t, address, made.WorkspaceKey)
+	api := harness.Connect(t, address, made.WorkspaceKey.Reveal())
 	registerApp(t, api, issuer, *made.Login)
 	return made, api
 }
@@ -131,16 +131,16 @@ func isRefusedElsewhere(
 	t *testing.T, api *client.Client, upstream *testkit.Upstream, issuer *oidcprovider.Provider, token string,
 ) {
 	t.Helper()
-	other, err := api.CreateProxy(t.Context(), client.NewProxy{
+	other, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 		Target:       upstream.URL,
 		Name:         "other",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{Providers: []contract.NewProvider{{
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+		Login: &contract.NewLogin{Providers: []contract.NewProvider{{
 			Type:             "oidc",
 			Issuer:           issuer.Issuer,
 			ProviderSettings: contract.ProviderSettings{ClientID: new("x")},
 		}}},
-	})
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func inGroup(t *testing.T, api *client.Client, user, name string) string {
 }
 
 // upstreamGets has the login's only provider give the upstream another token.
-func upstreamGets(t *testing.T, api *client.Client, login client.ProxyLogin, what string) (provider string) {
+func upstreamGets(t *testing.T, api *client.Client, login contract.ProxyLogin, what string) (provider string) {
 	t.Helper()
 	change := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: "service", Upstream: what}}
 	of := contract.AppClientPath{Client: login.ClientID}

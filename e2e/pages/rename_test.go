@@ -30,13 +30,13 @@ func renameUnderLoad(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := client.NewProxy{Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"}}
-	made, err := api.CreateProxy(t.Context(), in)
+	in := contract.NewProxy{Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"}}
+	made, err := client.Do(t.Context(), api, contract.CreateProxy, in.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, address := made.APIKeys["prod"].Key, made.Project.Environments[0].URL
-	if api, err = client.New("http://"+server.Config.ControlAddr, made.WorkspaceKey); err != nil {
+	key, address := made.APIKeys["prod"].Key.Reveal(), made.Project.Environments[0].URL
+	if api, err = client.New("http://"+server.Config.ControlAddr, made.WorkspaceKey.Reveal()); err != nil {
 		t.Fatal(err)
 	}
 	project, err := client.Do(t.Context(), api, contract.GetProject, contract.ProjectPath{Project: "shop"})

@@ -75,7 +75,7 @@ func (h *Handler) accountRoutes(api huma.API) {
 // projectRoutes adds projects with their versions, environments and key types.
 func (h *Handler) projectRoutes(api huma.API) {
 	const project = "/api/v1/projects/{project}"
-	route(h, api, "create-proxy", "POST", "/proxy", 201, "Create a proxy", h.createProxy)
+	add(h, api, contract.CreateProxy.Operation, h.createProxy)
 
 	serveList(h, api, contract.ListProjects, h.Projects.List)
 	serve(h, api, contract.GetProject, h.Projects.Project)

@@ -18,6 +18,7 @@ import (
 // schemasOf has a type with the schema for each type of the contract whose JSON its fields don't tell.
 var schemasOf = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[contract.NewTokenType]():              reflect.TypeFor[tokenType](),
+	reflect.TypeFor[contract.OpenAPISource]():             reflect.TypeFor[openAPISource](),
 	reflect.TypeFor[contract.Limits]():                    reflect.TypeFor[limits](),
 	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
 	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),
