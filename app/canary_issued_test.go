@@ -48,16 +48,16 @@ func (a *canaryTest) useKeys() {
 	if err != nil {
 		a.Fatal(err)
 	}
-	proxy, err := anonymous.CreateProxy(a.Context(), client.NewProxy{
+	proxy, err := client.Do(a.Context(), anonymous, contract.CreateProxy, contract.NewProxy{
 		Target:       upstream.URL,
 		Name:         "books",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		a.Fatal(err)
 	}
-	a.canaries["an unclaimed project's key"] = proxy.APIKeys["prod"].Key
-	a.canaries["a workspace key"] = proxy.WorkspaceKey
+	a.canaries["an unclaimed project's key"] = proxy.APIKeys["prod"].Key.Reveal()
+	a.canaries["a workspace key"] = proxy.WorkspaceKey.Reveal()
 	a.canaries["a claim code"] = proxy.Claim.Code
 	shop := `{"target":"` + upstream.URL + `","name":"shop","requests_auth":{"mode":"authenticate"}}`
 	a.create("the first key", "/proxy", shop, "api_keys", "prod", "key")

@@ -43,7 +43,7 @@ func (a *canaryTest) useUpstreamCredentials(address, key string) {
 		a.Fatalf("the project: %d %s", status, text)
 	}
 	a.project = shop.ID
-	environment := "/projects/shop/environments/" + made.ID
+	environment := "/projects/shop/versions/1.0.0/environments/" + made.ID
 	a.setHeaders(environment)
 	a.setCertificates(environment)
 	if status, text := a.send("PUT", "/api/v1/projects/shop/call-signing", "", ""); status != http.StatusOK {

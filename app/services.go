@@ -77,7 +77,7 @@ func newServices(d serviceDeps) services {
 	people := &accounts.Service{
 		DB:          d.db,
 		Changed:     d.changed,
-		Policy:      d.config.SignUp,
+		Policy:      d.config.AccountSignUp,
 		Events:      hooks,
 		ProvesEmail: d.provesEmail,
 	}
@@ -160,6 +160,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 	return &projects.Service{
 		DB:           d.db,
 		Targets:      d.guard,
+		Addresses:    d.config,
 		Client:       traces.HTTPClient(d.guard.Client(), "openapi"),
 		Vault:        d.vault,
 		Purger:       d.queue,

@@ -75,11 +75,12 @@ func export(t *testing.T, settings config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := anonymous.CreateProxy(t.Context(), client.NewProxy{Target: "http://127.0.0.1:1", Name: "shop"})
+	proxy, err := client.Do(t.Context(), anonymous, contract.CreateProxy,
+		contract.NewProxy{Target: "http://127.0.0.1:1", Name: "shop"}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	api, err := client.New(settings.PublicURL, proxy.WorkspaceKey)
+	api, err := client.New(settings.PublicURL, proxy.WorkspaceKey.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
@@ -70,19 +71,20 @@ func start(t *testing.T, databaseURL string) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop, err := api.CreateProxy(t.Context(), client.NewProxy{
+	shop, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 		Target:       r.upstream,
 		Name:         "shop",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.CreateProxy(t.Context(), client.NewProxy{Target: r.unanswered, Name: "down"}); err != nil {
+	if _, err := client.Do(t.Context(), api, contract.CreateProxy,
+		contract.NewProxy{Target: r.unanswered, Name: "down"}.Request()); err != nil {
 		t.Fatal(err)
 	}
-	r.key = shop.APIKeys["prod"].Key
-	if r.api, err = client.New(r.settings.PublicURL, shop.WorkspaceKey); err != nil {
+	r.key = shop.APIKeys["prod"].Key.Reveal()
+	if r.api, err = client.New(r.settings.PublicURL, shop.WorkspaceKey.Reveal()); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -96,11 +96,11 @@ var topics = map[snapshot.Feature]topic{
 	snapshot.FeatureLoginSessions: {AreaLogin, "Login sessions"},
 	snapshot.FeatureManagedGitHub: {AreaLogin, "Shared GitHub login"},
 
-	snapshot.FeatureTenant:    {AreaPeople, "Tenants"},
-	snapshot.FeatureUsers:     {AreaPeople, "Users"},
-	snapshot.FeatureUserGroup: {AreaPeople, "Groups"},
-	snapshot.FeatureEntryRule: {AreaPeople, "Sign-up policies"},
-	snapshot.FeatureConsents:  {AreaPeople, "Consents"},
+	snapshot.FeatureTenant:       {AreaPeople, "Tenants"},
+	snapshot.FeatureUsers:        {AreaPeople, "Users"},
+	snapshot.FeatureUserGroup:    {AreaPeople, "Groups"},
+	snapshot.FeatureSignupPolicy: {AreaPeople, "Sign-up policies"},
+	snapshot.FeatureConsents:     {AreaPeople, "Consents"},
 
 	snapshot.FeatureObjectOwnership: {AreaRecords, "Object ownership"},
 	snapshot.FeatureUsage:           {AreaRecords, "Usage analytics"},

@@ -81,11 +81,11 @@ var fields = map[string]shown{
 	"SigningKey.ExpiresAt":   {snapshot.FeatureHostedLogin, "2028-01-01T00:00:00Z"},
 	"Provider.ID":            {snapshot.FeatureProvider, `"id": "idp_full"`},
 	"Provider.Type":          {snapshot.FeatureProvider, `"type": "oidc"`},
-	"Provider.AppID":         {snapshot.FeatureProvider, `"app_id": "pv-app"`},
+	"Provider.ClientID":      {snapshot.FeatureProvider, `"client_id": "pv-app"`},
 	"Provider.Issuer":        {snapshot.FeatureProvider, `"issuer": "https://pv.example"`},
 	"Provider.Enabled":       {snapshot.FeatureProvider, `"enabled": true`},
-	"Provider.TokenClient":   {snapshot.FeatureProvider, `"token_client": "provider"`},
-	"Provider.TokenUpstream": {snapshot.FeatureProvider, `"token_upstream": "provider_id_token"`},
+	"Provider.ClientToken":   {snapshot.FeatureProvider, `"client": "provider"`},
+	"Provider.UpstreamToken": {snapshot.FeatureProvider, `"upstream": "provider_id_token"`},
 
 	"ProjectLimits.Key":     {snapshot.FeatureLimits, `"second": 71000`},
 	"ProjectLimits.Owner":   {snapshot.FeatureLimits, `"hour": 71001`},
@@ -185,16 +185,16 @@ var fields = map[string]shown{
 	"Tenant.DisplayName":   {snapshot.FeatureTenant, "Te Display"},
 	"Tenant.Directory":     {snapshot.FeatureUsers, `"users": 1`},
 
-	"Directory.InviteOnly": {snapshot.FeatureEntryRule, `"invite_only": true`},
-	"Directory.Approvals":  {snapshot.FeatureEntryRule, "apr_full"},
+	"Directory.InviteOnly": {snapshot.FeatureSignupPolicy, `"invite_only": true`},
+	"Directory.Approvals":  {snapshot.FeatureSignupPolicy, "apr_full"},
 	"Directory.Groups":     {snapshot.FeatureUserGroup, "grp_full"},
 	"Directory.Users":      {snapshot.FeatureUsers, `"users": 1`},
 
-	"Approval.ID":        {snapshot.FeatureEntryRule, "apr_full"},
-	"Approval.Kind":      {snapshot.FeatureEntryRule, `"kind": "domain"`},
-	"Approval.Value":     {snapshot.FeatureEntryRule, "ap.example"},
-	"Approval.Groups":    {snapshot.FeatureEntryRule, "grp_ap"},
-	"Approval.CreatedAt": {snapshot.FeatureEntryRule, "2001-01-01T00:00:00Z"},
+	"Approval.ID":        {snapshot.FeatureSignupPolicy, "apr_full"},
+	"Approval.Kind":      {snapshot.FeatureSignupPolicy, `"kind": "domain"`},
+	"Approval.Value":     {snapshot.FeatureSignupPolicy, "ap.example"},
+	"Approval.Groups":    {snapshot.FeatureSignupPolicy, "grp_ap"},
+	"Approval.CreatedAt": {snapshot.FeatureSignupPolicy, "2001-01-01T00:00:00Z"},
 
 	"Group.ID":          {snapshot.FeatureUserGroup, "grp_full"},
 	"Group.Name":        {snapshot.FeatureUserGroup, "gr-name"},
@@ -250,18 +250,18 @@ var fields = map[string]shown{
 	"ClientSettings.Color":                {snapshot.FeatureBranding, "#c51c51"},
 	"ClientSettings.CreatedAt":            {snapshot.FeatureHostedLogin, "2010-01-01T00:00:00Z"},
 
-	"Provider.Settings":              {snapshot.FeatureProvider, "ps-audience"},
-	"ProviderSettings.Managed":       {snapshot.FeatureProvider, `"managed": true`},
-	"ProviderSettings.HasSecret":     {snapshot.FeatureProvider, `"has_secret": true`},
-	"ProviderSettings.Scopes":        {snapshot.FeatureProvider, "ps:scope"},
-	"ProviderSettings.Label":         {snapshot.FeatureProvider, "Ps Label"},
-	"ProviderSettings.Audience":      {snapshot.FeatureProvider, "ps-audience"},
-	"ProviderSettings.ResponseMode":  {snapshot.FeatureProvider, "ps-mode"},
-	"ProviderSettings.Domains":       {snapshot.FeatureProvider, "ps-domain.example"},
-	"ProviderSettings.SignInDomains": {snapshot.FeatureProvider, "ps-sign-in.example"},
-	"ProviderSettings.Endpoints":     {snapshot.FeatureProvider, "https://pe.example/auth"},
-	"ProviderSettings.Mappings":      {snapshot.FeatureGroupMapping, "gm-claim"},
-	"ProviderSettings.CreatedAt":     {snapshot.FeatureProvider, "2011-01-01T00:00:00Z"},
+	"Provider.Settings":                     {snapshot.FeatureProvider, "ps-audience"},
+	"ProviderSettings.Managed":              {snapshot.FeatureProvider, `"managed": true`},
+	"ProviderSettings.HasSecret":            {snapshot.FeatureProvider, `"has_client_secret": true`},
+	"ProviderSettings.Scopes":               {snapshot.FeatureProvider, "ps:scope"},
+	"ProviderSettings.Label":                {snapshot.FeatureProvider, "Ps Label"},
+	"ProviderSettings.Audience":             {snapshot.FeatureProvider, "ps-audience"},
+	"ProviderSettings.ResponseMode":         {snapshot.FeatureProvider, "ps-mode"},
+	"ProviderSettings.AuthoritativeDomains": {snapshot.FeatureProvider, "ps-domain.example"},
+	"ProviderSettings.SignInDomains":        {snapshot.FeatureProvider, "ps-sign-in.example"},
+	"ProviderSettings.Endpoints":            {snapshot.FeatureProvider, "https://pe.example/auth"},
+	"ProviderSettings.Mappings":             {snapshot.FeatureGroupMapping, "gm-claim"},
+	"ProviderSettings.CreatedAt":            {snapshot.FeatureProvider, "2011-01-01T00:00:00Z"},
 
 	"GroupMapping.Claim": {snapshot.FeatureGroupMapping, "gm-claim"},
 	"GroupMapping.Value": {snapshot.FeatureGroupMapping, "gm-value"},
@@ -313,7 +313,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 	text := files["project-config.json"] + files["auth/refused.json"] + files["authz/rules.json"] +
 		files["transforms.json"] + files["openapi.json"]
 	for _, name := range []string{
-		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/entry.json",
+		"keys/keys.jsonl", "auth/clients.json", "auth/issuers.json", "auth/providers.json", "users/signup.json",
 		"users/groups.json", "users/users.jsonl",
 	} {
 		text += files["tenants/te-name/"+name]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -18,14 +19,8 @@ const (
 
 // Line summarizes the items of a ledger that have the same code.
 type Line struct {
-	Code   string           `json:"code"`
-	Kind   snapshot.Feature `json:"kind"`
-	Status Status           `json:"status"`
-	Note   string           `json:"note"`
-	Remedy string           `json:"remedy,omitempty"` // "": there is nothing to do
-	Count  int64            `json:"count"`
-	Names  []string         `json:"names,omitempty"`  // of the first items
-	People bool             `json:"people,omitempty"` // the names are those of keys or of people
+	contract.LedgerLine
+	People bool `json:"people"` // the names are those of keys or of people
 }
 
 // Digest is a ledger, summarized by code in the order of their first items.
@@ -51,11 +46,17 @@ func (d *Digest) add(item Item, n int64) {
 		}
 		at = len(d.Lines)
 		d.at[item.Code] = at
-		line := Line{Code: item.Code, Kind: snapshot.Feature(item.Kind), Status: item.Status, Note: item.Note}
-		if item.Remedy != nil {
-			line.Remedy = *item.Remedy
-		}
-		d.Lines = append(d.Lines, line)
+		kind := snapshot.Feature(item.Kind)
+		d.Lines = append(d.Lines, Line{LedgerLine: contract.LedgerLine{
+			Code:   item.Code,
+			Kind:   item.Kind,
+			Title:  TitleOf(kind),
+			Area:   string(AreaOf(kind)),
+			Status: string(item.Status),
+			Note:   item.Note,
+			Remedy: item.Remedy,
+			Names:  []string{},
+		}})
 	}
 	line := &d.Lines[at]
 	line.Count += n
@@ -69,7 +70,7 @@ func (d *Digest) add(item Item, n int64) {
 // peoplesKinds are the kinds of items whose names are those of keys or of people.
 var peoplesKinds = []snapshot.Feature{
 	snapshot.FeatureKey, snapshot.FeatureKeyGrace, snapshot.FeatureKeyIPs,
-	snapshot.FeatureUsers, snapshot.FeatureUserGroup, snapshot.FeatureEntryRule, snapshot.FeatureConsents,
+	snapshot.FeatureUsers, snapshot.FeatureUserGroup, snapshot.FeatureSignupPolicy, snapshot.FeatureConsents,
 }
 
 // ofPeople reports whether the item's name is that of a key or of people. Limits are those

@@ -36,7 +36,7 @@ func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
 	var counted bundle.Summary
 	people := 0
 	for _, line := range result.Lines {
-		switch line.Status {
+		switch bundle.Status(line.Status) {
 		case bundle.Exact:
 			counted.Exact += line.Count
 		case bundle.Approximate:
@@ -49,7 +49,7 @@ func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
 		if int64(len(line.Names)) != line.Count {
 			t.Errorf("%s names %d of %d items", line.Code, len(line.Names), line.Count)
 		}
-		if line.Note == "" || !strings.HasPrefix(line.Code, "data."+string(line.Kind)+".") {
+		if line.Note == "" || !strings.HasPrefix(line.Code, "data."+line.Kind+".") {
 			t.Errorf("an incomplete line: %+v", line)
 		}
 		if line.People {
@@ -99,13 +99,13 @@ func TestDigestIsBounded(t *testing.T) {
 	})
 	t.Run("names of people", func(t *testing.T) {
 		var d bundle.Digest
-		for _, kind := range []string{"key", "users", "entry_rule", "version", "tenant"} {
+		for _, kind := range []string{"key", "users", "signup_policy", "version", "tenant"} {
 			d.Add(item(kind, kind+"_1", "one"))
 		}
 		d.Add(bundle.Item{ID: "rate_limits:key_1:minute", Kind: "rate_limits", Code: "data.rate_limits.key"})
 		d.Add(bundle.Item{ID: "rate_limits:prj_1:key:minute", Kind: "rate_limits", Code: "data.rate_limits.all"})
 		for _, l := range d.Lines {
-			want := slices.Contains([]string{"data.key.row", "data.users.row", "data.entry_rule.row",
+			want := slices.Contains([]string{"data.key.row", "data.users.row", "data.signup_policy.row",
 				"data.rate_limits.key"}, l.Code)
 			if l.People != want {
 				t.Errorf("%s is of people: %v, want %v", l.Code, l.People, want)

@@ -19,8 +19,8 @@ var (
 	openAPIDoc string
 	//go:embed docs/clients.json.md
 	clientsFileDoc string
-	//go:embed docs/entry.json.md
-	entryFileDoc string
+	//go:embed docs/signup.json.md
+	signupFileDoc string
 	//go:embed docs/groups.json.md
 	groupsFileDoc string
 	//go:embed docs/users.jsonl.md

@@ -188,7 +188,7 @@ func (d issuerDoc) client(tenantID string, providers providersDoc) (snapshot.App
 		})
 	}
 	for _, one := range providers.Providers {
-		if one.ClientID == d.ID {
+		if one.AppClient == d.ID {
 			c.Providers = append(c.Providers, one.provider(&in))
 		}
 	}

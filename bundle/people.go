@@ -12,11 +12,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// entryDoc has the number of users of a tenant, and its sign-up policy.
-type entryDoc struct {
-	Users        int64         `json:"users"`
-	InviteOnly   bool          `json:"invite_only"`
-	PreApprovals []approvalDoc `json:"pre_approvals"`
+// signupDoc has how many users a tenant has, and its sign-up policy.
+type signupDoc struct {
+	Users      int64         `json:"users"`
+	InviteOnly bool          `json:"invite_only"`
+	Approvals  []approvalDoc `json:"approvals"`
 }
 
 type approvalDoc struct {
@@ -86,8 +86,8 @@ func UsersFile(tenant string) string { return tenantFolder(tenant) + "users/user
 // GroupsFile returns the name of the file of a tenant's groups.
 func GroupsFile(tenant string) string { return tenantFolder(tenant) + "users/groups.json" }
 
-// EntryFile returns the name of the file with a tenant's sign-up policy.
-func EntryFile(tenant string) string { return tenantFolder(tenant) + "users/entry.json" }
+// SignupFile returns the name of the file with the sign-up policy of a tenant.
+func SignupFile(tenant string) string { return tenantFolder(tenant) + "users/signup.json" }
 
 // HasPeople reports whether this export has files about the users and groups of a tenant.
 func (b *Build) HasPeople(t snapshot.Tenant) bool {
@@ -105,7 +105,7 @@ func (b *Build) people() []Part {
 			continue
 		}
 		parts = append(parts,
-			document(EntryFile(t.Name), entryFileDoc, entryDocOf(t.Directory)),
+			document(SignupFile(t.Name), signupFileDoc, signupDocOf(t.Directory)),
 			document(GroupsFile(t.Name), groupsFileDoc, groupsDocOf(t.Directory)),
 			b.userRows(t))
 		parts = append(parts, b.scim(t, required)...)
@@ -113,10 +113,10 @@ func (b *Build) people() []Part {
 	return parts
 }
 
-func entryDocOf(d *snapshot.Directory) entryDoc {
-	doc := entryDoc{Users: d.Users, InviteOnly: d.InviteOnly, PreApprovals: []approvalDoc{}}
+func signupDocOf(d *snapshot.Directory) signupDoc {
+	doc := signupDoc{Users: d.Users, InviteOnly: d.InviteOnly, Approvals: []approvalDoc{}}
 	for _, a := range d.Approvals {
-		doc.PreApprovals = append(doc.PreApprovals, approvalDoc{
+		doc.Approvals = append(doc.Approvals, approvalDoc{
 			a.ID, a.Kind, a.Value, list(a.Groups), stamp(a.CreatedAt),
 		})
 	}

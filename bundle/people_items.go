@@ -26,13 +26,13 @@ func (b *Build) peopleSubjects() []Subject {
 			continue
 		}
 		all.Name = fmt.Sprintf("%s: %d users", t.Name, d.Users)
-		all.Source = At(EntryFile(t.Name), "/users")
+		all.Source = At(SignupFile(t.Name), "/users")
 		users = append(users, all)
 		for n, g := range d.Groups {
 			groups = append(groups, Subject{Feature: snapshot.FeatureUserGroup, ID: g.ID, Name: t.Name + "/" + g.Name,
 				Source: At(GroupsFile(t.Name), "/groups/%d", n), Tenant: t})
 		}
-		rules = append(rules, entrySubjects(t)...)
+		rules = append(rules, signupSubjects(t)...)
 		if d.Users > 0 {
 			all.Feature = snapshot.FeatureConsents
 			consents = append(consents, all)
@@ -41,17 +41,17 @@ func (b *Build) peopleSubjects() []Subject {
 	return append(append(append(users, groups...), rules...), consents...)
 }
 
-// entrySubjects lists the rules of a tenant's sign-up policy.
-func entrySubjects(t *snapshot.Tenant) []Subject {
+// signupSubjects lists the sign-up policy of a tenant and its approvals.
+func signupSubjects(t *snapshot.Tenant) []Subject {
 	var out []Subject
 	if t.Directory.InviteOnly {
-		out = append(out, Subject{Feature: snapshot.FeatureEntryRule, ID: t.ID, Name: t.Name + ": invite only",
-			Source: At(EntryFile(t.Name), "/invite_only"), Tenant: t})
+		out = append(out, Subject{Feature: snapshot.FeatureSignupPolicy, ID: t.ID, Name: t.Name + ": invite only",
+			Source: At(SignupFile(t.Name), "/invite_only"), Tenant: t})
 	}
 	for n, a := range t.Directory.Approvals {
-		out = append(out, Subject{Feature: snapshot.FeatureEntryRule, ID: a.ID,
+		out = append(out, Subject{Feature: snapshot.FeatureSignupPolicy, ID: a.ID,
 			Name:   fmt.Sprintf("%s: %s %s", t.Name, a.Kind, a.Value),
-			Source: At(EntryFile(t.Name), "/pre_approvals/%d", n), Tenant: t})
+			Source: At(SignupFile(t.Name), "/approvals/%d", n), Tenant: t})
 	}
 	return out
 }

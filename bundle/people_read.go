@@ -14,10 +14,10 @@ import (
 func (v *verifier) readPeople(p *snapshot.Project) error {
 	for i := range p.Tenants {
 		t := &p.Tenants[i]
-		if _, have := v.files[EntryFile(t.Name)]; !have {
+		if _, have := v.files[SignupFile(t.Name)]; !have {
 			continue
 		}
-		entry, err := decodeWhole[entryDoc](v, EntryFile(t.Name))
+		policy, err := decodeWhole[signupDoc](v, SignupFile(t.Name))
 		if err != nil {
 			return err
 		}
@@ -25,21 +25,21 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 		if err != nil {
 			return err
 		}
-		if t.Directory, err = entry.directory(groups); err != nil {
-			return problem(EntryFile(t.Name), "%s", err)
+		if t.Directory, err = policy.directory(groups); err != nil {
+			return problem(SignupFile(t.Name), "%s", err)
 		}
 		// Limits how many files are generated for the number of users.
 		if bulk := (scim.Bulk{Source: scim.Source{Tenant: *t}}); bulk.Pieces() > len(v.files) {
-			return problem(EntryFile(t.Name), "it has more users than the archive has files for")
+			return problem(SignupFile(t.Name), "it has more users than the archive has files for")
 		}
 	}
 	return nil
 }
 
-func (d entryDoc) directory(groups groupsDoc) (*snapshot.Directory, error) {
+func (d signupDoc) directory(groups groupsDoc) (*snapshot.Directory, error) {
 	in := reading{}
 	out := &snapshot.Directory{Users: d.Users, InviteOnly: d.InviteOnly}
-	for _, a := range d.PreApprovals {
+	for _, a := range d.Approvals {
 		out.Approvals = append(out.Approvals, snapshot.Approval{
 			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: in.moment(&a.CreatedAt),
 		})

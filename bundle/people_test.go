@@ -30,10 +30,10 @@ func TestPeopleLeave(t *testing.T) {
 	_, files := unzip(t, data)
 	for name, want := range map[string]string{
 		"tenants/default/users/users.jsonl":   `"id":"usr_a01","email":null,"email_verified":false`,
-		"tenants/default/users/entry.json":    `"value": "example.com"`,
+		"tenants/default/users/signup.json":   `"value": "example.com"`,
 		"tenants/acme/users/groups.json":      `"id": "grp_2inner"`,
 		"tenants/default/auth/clients.json":   `"com.example.app:/back"`,
-		"tenants/default/auth/providers.json": `"has_secret": true`,
+		"tenants/default/auth/providers.json": `"has_client_secret": true`,
 		"MIGRATION-REPORT.json":               `"kind":"users","name":"default: 5 users","status":"exact"`,
 		"tenants/acme/auth/clients.json":      `"secret_sha256": "` + strings.Repeat("0", 64),
 	} {

@@ -1,6 +1,9 @@
 package bundle
 
-import "postern/core/snapshot"
+import (
+	"postern/core/contract"
+	"postern/core/snapshot"
+)
 
 // providersDoc has the identity providers of the app clients of a tenant.
 type providersDoc struct {
@@ -8,25 +11,24 @@ type providersDoc struct {
 }
 
 type providerDoc struct {
-	ID            string                      `json:"id"`
-	ClientID      string                      `json:"client_id"` // the app client that offers it
-	Type          string                      `json:"type"`
-	Managed       bool                        `json:"managed"`
-	AppID         string                      `json:"app_id"`
-	HasSecret     bool                        `json:"has_secret"`
-	Issuer        *string                     `json:"issuer"`
-	Enabled       bool                        `json:"enabled"`
-	Browser       snapshot.TokenType          `json:"token_client"`
-	Upstream      snapshot.TokenType          `json:"token_upstream"`
-	Scopes        []string                    `json:"scopes"`
-	Label         *string                     `json:"label"`
-	Audience      *string                     `json:"audience"`
-	ResponseMode  *string                     `json:"response_mode"`
-	Domains       []string                    `json:"domains"`
-	SignInDomains []string                    `json:"sign_in_domains"`
-	Endpoints     *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read
-	Mappings      []mappingDoc                `json:"group_mappings"`
-	CreatedAt     string                      `json:"created_at"`
+	ID                   string                      `json:"id"`
+	AppClient            string                      `json:"app_client"`
+	Type                 string                      `json:"type"`
+	Managed              bool                        `json:"managed"`
+	ClientID             string                      `json:"client_id"` // of the app at the provider
+	HasSecret            bool                        `json:"has_client_secret"`
+	Issuer               *string                     `json:"issuer"`
+	Enabled              bool                        `json:"enabled"`
+	TokenType            contract.TokenType          `json:"token_type"`
+	Scopes               []string                    `json:"scopes"`
+	Label                *string                     `json:"label"`
+	Audience             *string                     `json:"audience"`
+	ResponseMode         *string                     `json:"response_mode"`
+	AuthoritativeDomains []string                    `json:"authoritative_domains"`
+	SignInDomains        []string                    `json:"sign_in_domains"`
+	Endpoints            *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read
+	Mappings             []mappingDoc                `json:"group_mappings"`
+	CreatedAt            string                      `json:"created_at"`
 }
 
 type mappingDoc struct {
@@ -55,25 +57,24 @@ func providerDocOf(clientID string, p snapshot.Provider) providerDoc {
 		s = &snapshot.ProviderSettings{}
 	}
 	doc := providerDoc{
-		ID:            p.ID,
-		ClientID:      clientID,
-		Type:          p.Type,
-		Managed:       s.Managed,
-		AppID:         p.AppID,
-		HasSecret:     s.HasSecret,
-		Issuer:        optional(p.Issuer),
-		Enabled:       p.Enabled,
-		Browser:       p.TokenClient,
-		Upstream:      p.TokenUpstream,
-		Scopes:        list(s.Scopes),
-		Label:         optional(s.Label),
-		Audience:      optional(s.Audience),
-		ResponseMode:  optional(s.ResponseMode),
-		Domains:       list(s.Domains),
-		SignInDomains: list(s.SignInDomains),
-		Endpoints:     s.Endpoints,
-		Mappings:      []mappingDoc{},
-		CreatedAt:     stamp(s.CreatedAt),
+		ID:                   p.ID,
+		AppClient:            clientID,
+		Type:                 p.Type,
+		Managed:              s.Managed,
+		ClientID:             p.ClientID,
+		HasSecret:            s.HasSecret,
+		Issuer:               optional(p.Issuer),
+		Enabled:              p.Enabled,
+		TokenType:            contract.TokenType{Client: string(p.ClientToken), Upstream: string(p.UpstreamToken)},
+		Scopes:               list(s.Scopes),
+		Label:                optional(s.Label),
+		Audience:             optional(s.Audience),
+		ResponseMode:         optional(s.ResponseMode),
+		AuthoritativeDomains: list(s.AuthoritativeDomains),
+		SignInDomains:        list(s.SignInDomains),
+		Endpoints:            s.Endpoints,
+		Mappings:             []mappingDoc{},
+		CreatedAt:            stamp(s.CreatedAt),
 	}
 	for _, m := range s.Mappings {
 		doc.Mappings = append(doc.Mappings, mappingDoc{m.Claim, m.Match, m.Value, m.Group})
@@ -84,16 +85,16 @@ func providerDocOf(clientID string, p snapshot.Provider) providerDoc {
 // provider returns the provider that a document describes.
 func (d providerDoc) provider(in *reading) snapshot.Provider {
 	settings := &snapshot.ProviderSettings{
-		Managed:       d.Managed,
-		HasSecret:     d.HasSecret,
-		Scopes:        d.Scopes,
-		Label:         valueOf(d.Label),
-		Audience:      valueOf(d.Audience),
-		ResponseMode:  valueOf(d.ResponseMode),
-		Domains:       d.Domains,
-		SignInDomains: d.SignInDomains,
-		Endpoints:     d.Endpoints,
-		CreatedAt:     in.moment(&d.CreatedAt),
+		Managed:              d.Managed,
+		HasSecret:            d.HasSecret,
+		Scopes:               d.Scopes,
+		Label:                valueOf(d.Label),
+		Audience:             valueOf(d.Audience),
+		ResponseMode:         valueOf(d.ResponseMode),
+		AuthoritativeDomains: d.AuthoritativeDomains,
+		SignInDomains:        d.SignInDomains,
+		Endpoints:            d.Endpoints,
+		CreatedAt:            in.moment(&d.CreatedAt),
 	}
 	for _, m := range d.Mappings {
 		settings.Mappings = append(settings.Mappings, snapshot.GroupMapping{
@@ -103,11 +104,11 @@ func (d providerDoc) provider(in *reading) snapshot.Provider {
 	return snapshot.Provider{
 		ID:            d.ID,
 		Type:          d.Type,
-		AppID:         d.AppID,
+		ClientID:      d.ClientID,
 		Issuer:        valueOf(d.Issuer),
 		Enabled:       d.Enabled,
-		TokenClient:   d.Browser,
-		TokenUpstream: d.Upstream,
+		ClientToken:   snapshot.TokenType(d.TokenType.Client),
+		UpstreamToken: snapshot.TokenType(d.TokenType.Upstream),
 		Settings:      settings,
 	}
 }

@@ -109,7 +109,7 @@ func TestVerifyRefusesChangedSCIMFiles(t *testing.T) {
 	})
 	t.Run("a number of users that nothing can have", func(t *testing.T) {
 		names, files := unzip(t, data)
-		entry := bundle.EntryFile("default")
+		entry := bundle.SignupFile("default")
 		(&editable{names: names, files: files}).refusesChange(t, change{
 			entry: entry, says: "more users", file: entry, old: `"users": 300`, new: `"users": 9000000000000000000`,
 		})

@@ -82,7 +82,7 @@ func (v *verifier) peopleItems(p *snapshot.Project) ([]string, error) {
 			add(snapshot.FeatureUserGroup, g.ID)
 		}
 		for _, a := range t.Directory.Approvals {
-			add(snapshot.FeatureEntryRule, a.ID)
+			add(snapshot.FeatureSignupPolicy, a.ID)
 		}
 	}
 	return ids, nil

@@ -24,6 +24,9 @@ import (
 	"postern/platform/listjson"
 )
 
+// accepted are the media types of responses that are no streams.
+const accepted = "application/json, application/problem+json, application/zip"
+
 // maxResponse bounds a response that is read whole, in bytes.
 const maxResponse = 32 << 20
 
@@ -127,7 +130,7 @@ func (c *Client) send(
 ) (*http.Response, error) {
 	return c.sendWith(
 		ctx, method, in, query, segments,
-		http.Header{"Accept": {"application/json, application/problem+json, application/zip"}},
+		http.Header{"Accept": {accepted}},
 	)
 }
 

@@ -73,15 +73,15 @@ func connect(t *testing.T, server, token string) *client.Client {
 }
 
 // workspace creates a project called shop, and a client with its key.
-func workspace(t *testing.T, server string) (*client.Client, client.Proxy) {
+func workspace(t *testing.T, server string) (*client.Client, contract.Proxy) {
 	t.Helper()
-	proxy, err := connect(t, server, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: testkit.NewUpstream(t).URL, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+	proxy, err := client.Do(t.Context(), connect(t, server, ""), contract.CreateProxy, contract.NewProxy{
+		Target: testkit.NewUpstream(t).URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return connect(t, server, proxy.WorkspaceKey), proxy
+	return connect(t, server, proxy.WorkspaceKey.Reveal()), proxy
 }
 
 func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
@@ -100,10 +100,14 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	store := client.Nullable("store")
-	limits := &contract.ProjectLimitsChange{IP: &contract.Limits{"minute": 10}}
-	change := client.ProjectChange{Product: &store, Limits: limits}
-	if _, err := api.UpdateProject(t.Context(), "shop", change); err != nil {
+	change := contract.ProjectUpdate{
+		ProjectPath: contract.ProjectPath{Project: "shop"},
+		Body: contract.ProjectChange{
+			Product: contract.Sent("store"),
+			Limits:  contract.ProjectLimitsChange{IP: &contract.Limits{"minute": 10}},
+		},
+	}
+	if _, err := client.Do(t.Context(), api, contract.UpdateProject, change); err != nil {
 		t.Fatal(err)
 	}
 	key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{
@@ -124,11 +128,11 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	if _, err := api.WaitExport(t.Context(), queued.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	same[client.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey)
-	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey)
-	same[contract.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey)
-	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey)
-	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey)
+	same[contract.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey.Reveal())
+	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey.Reveal())
+	same[contract.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey.Reveal())
+	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey.Reveal())
+	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey.Reveal())
 }
 
 func TestAuditFilters(t *testing.T) {

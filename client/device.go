@@ -10,54 +10,33 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
-const (
-	deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code"
-	clientID        = "postern-cli"
-	slowDown        = 5 * time.Second // RFC 8628, 3.5
-)
-
-// Device is a sign-in that waits for approval (RFC 8628, 3.2).
-type Device struct {
-	DeviceCode              string `json:"device_code"`
-	UserCode                string `json:"user_code"`
-	VerificationURI         string `json:"verification_uri"`
-	VerificationURIComplete string `json:"verification_uri_complete"`
-	ExpiresIn               int    `json:"expires_in"` // seconds
-	Interval                int    `json:"interval"`   // seconds
-}
-
-// Grant is an approved token (RFC 6749, 5.1).
-type Grant struct {
-	AccessToken string `json:"access_token"`
-	TokenType   string `json:"token_type"`
-	ExpiresIn   int    `json:"expires_in"` // seconds
-	Scope       string `json:"scope"`
-}
+const slowDown = 5 * time.Second // RFC 8628, 3.5
 
 // BeginDevice starts a sign-in that a person approves in a browser (RFC 8628, 3.1). The
 // approval page shows machine as the name of the device; no scopes means all.
-func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []string) (Device, error) {
-	form := url.Values{"client_id": {clientID}, "machine": {machine}}
+func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []string) (contract.Device, error) {
+	form := url.Values{"client_id": {contract.DeviceClient}, "machine": {machine}}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	return postForm[Device](ctx, c, form, "/oauth/device_authorization")
+	return postForm[contract.Device](ctx, c, form, contract.DevicePath)
 }
 
 // AwaitDevice polls at the server's interval until the sign-in is approved or denied, or
 // the code expires. It returns a fault of kind Forbidden when it was denied, and Gone
 // when the code has expired.
-func (c *Client) AwaitDevice(ctx context.Context, d Device) (Grant, error) {
+func (c *Client) AwaitDevice(ctx context.Context, d contract.Device) (contract.DeviceToken, error) {
 	every := time.Duration(max(d.Interval, 1)) * time.Second
-	form := url.Values{"client_id": {clientID}, "grant_type": {deviceGrantType}, "device_code": {d.DeviceCode}}
+	form := url.Values{"client_id": {contract.DeviceClient}, "grant_type": {contract.DeviceGrantType}, "device_code": {d.DeviceCode.Reveal()}}
 	for {
 		if err := sleep(ctx, every); err != nil {
-			return Grant{}, err
+			return contract.DeviceToken{}, err
 		}
-		grant, err := postForm[Grant](ctx, c, form, "/oauth/token")
+		grant, err := postForm[contract.DeviceToken](ctx, c, form, contract.DeviceTokenPath)
 		switch fault.CodeOf(err) {
 		case "authorization_pending":
 		case "slow_down":

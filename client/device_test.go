@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -37,7 +37,7 @@ func TestAwaitDevice(t *testing.T) {
 				_, _ = w.Write([]byte(answer))
 			}))
 			t.Cleanup(server.Close)
-			grant, err := connect(t, server.URL, "").AwaitDevice(t.Context(), client.Device{
+			grant, err := connect(t, server.URL, "").AwaitDevice(t.Context(), contract.Device{
 				DeviceCode: "code",
 				Interval:   1,
 			})
@@ -57,7 +57,7 @@ func TestAwaitDevice(t *testing.T) {
 func TestAwaitDeviceEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
-	if _, err := connect(t, "http://127.0.0.1:1", "").AwaitDevice(ctx, client.Device{Interval: 3600}); err == nil {
+	if _, err := connect(t, "http://127.0.0.1:1", "").AwaitDevice(ctx, contract.Device{Interval: 3600}); err == nil {
 		t.Error("no error after the context has ended")
 	}
 }

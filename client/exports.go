@@ -4,11 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"postern/core/contract"
@@ -50,13 +47,6 @@ func (c *Client) WaitExport(ctx context.Context, id string, progress func(contra
 	}
 }
 
-// Bounds on the silence of a stream. The server sends the export at once, and then at least
-// every 15 seconds.
-const (
-	firstEventWithin = 10 * time.Second
-	nextEventWithin  = 45 * time.Second
-)
-
 // followExport reads streams of an export until it has ended. It returns false if the server
 // sends none: polling then finds out why.
 func (c *Client) followExport(ctx context.Context, id string, progress func(contract.Export)) (contract.Export, bool) {
@@ -75,19 +65,8 @@ func (c *Client) followExport(ctx context.Context, id string, progress func(cont
 func (c *Client) followExportOnce(
 	ctx context.Context, id string, progress func(contract.Export),
 ) (e contract.Export, sent bool) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	silence := time.AfterFunc(c.firstEvent, stop)
-	defer silence.Stop()
-	response, err := c.stream(ctx, "", nil, "api", "v1", "exports", id, "events")
-	if err != nil {
-		return e, false
-	}
-	defer response.Body.Close()
-	for event := range eventsOf(response.Body) {
-		silence.Reset(nextEventWithin)
-		var now contract.Export
-		if json.Unmarshal([]byte(event.data), &now) != nil || now.ID != id {
+	for now, err := range Follow(ctx, c, contract.FollowExport, contract.ExportPath{Export: id}) {
+		if err != nil || now.ID != id {
 			return e, false
 		}
 		e, sent = now, true
@@ -113,28 +92,13 @@ func unready(e contract.Export) error {
 // Download writes the zip of a ready export to w and compares its size and SHA-256
 // with those of the export. After an error, the caller discards what was written.
 func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) error {
-	// By its id, not by download_url: the token must reach only its own server.
-	response, err := c.send(ctx, http.MethodGet, nil, "", []string{"api", "v1", "exports", e.ID, "download"})
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
 	sum := sha256.New()
-	from := &source{Reader: response.Body}
-	// One byte more than announced, so that a longer response shows.
-	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(from, e.SizeBytes+1))
+	// By its id, not by download_url: the token must reach only its own server. One byte more than announced, so that a
+	// longer response shows.
+	n, err := Download(ctx, c, contract.DownloadExport, e.Path(), io.MultiWriter(w, sum), e.SizeBytes+1)
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case from.failed != nil:
-		return fault.New(
-			fault.Unavailable, "download_cut_off", "The download broke off after %d of %d bytes. Try again.",
-			n, e.SizeBytes,
-		).Because(
-			from.failed,
-		)
 	case err != nil:
-		return fmt.Errorf("write the download: %w", err)
+		return err
 	case n != e.SizeBytes:
 		return fault.New(fault.Internal, "download_damaged", "The download is not of the %d bytes that the server "+
 			"announced.", e.SizeBytes)

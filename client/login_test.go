@@ -9,7 +9,7 @@ import (
 )
 
 // newLogin creates an app client and one provider of it, and returns the responses.
-func newLogin(t *testing.T, api *client.Client) (contract.SavedAppClient, client.Provider) {
+func newLogin(t *testing.T, api *client.Client) (contract.SavedAppClient, contract.Provider) {
 	t.Helper()
 	acme, err := client.Do(t.Context(), api, contract.CreateTenant, contract.TenantCreation{
 		Body: contract.NewTenant{Name: "acme"},
@@ -29,14 +29,14 @@ func newLogin(t *testing.T, api *client.Client) (contract.SavedAppClient, client
 	if err != nil || app.ClientSecret == "" {
 		t.Fatalf("%+v, %v", app, err)
 	}
-	id, secret := "app", "secret"
-	in := client.NewProvider{
-		Type:           "auth0",
-		Domain:         "8.8.8.8",
-		ProviderChange: client.ProviderChange{ClientID: &id, ClientSecret: &secret},
+	id, secret := "app", contract.Secret("secret")
+	in := contract.NewProvider{
+		Type:             "auth0",
+		Domain:           "8.8.8.8",
+		ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
 	}
-	provider, err := api.CreateProvider(t.Context(), app.ID, in)
-	if err != nil || !provider.HasSecret {
+	provider, err := client.Do(t.Context(), api, contract.CreateProvider, in.In(app.ID))
+	if err != nil || !provider.HasClientSecret {
 		t.Fatalf("%+v, %v", provider, err)
 	}
 	return app, provider
@@ -46,9 +46,9 @@ func TestEveryFieldOfALoginIsKept(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
 	app, _ := newLogin(t, api)
-	same[contract.AppClient](t, server+"/api/v1/app-clients/"+app.ID, proxy.WorkspaceKey)
-	same[listOf[contract.AppClient]](t, server+"/api/v1/tenants/"+app.Tenant+"/app-clients", proxy.WorkspaceKey)
-	same[listOf[client.Provider]](t, server+"/api/v1/app-clients/"+app.ID+"/providers", proxy.WorkspaceKey)
+	same[contract.AppClient](t, server+"/api/v1/app-clients/"+app.ID, proxy.WorkspaceKey.Reveal())
+	same[listOf[contract.AppClient]](t, server+"/api/v1/tenants/"+app.Tenant+"/app-clients", proxy.WorkspaceKey.Reveal())
+	same[listOf[contract.Provider]](t, server+"/api/v1/app-clients/"+app.ID+"/providers", proxy.WorkspaceKey.Reveal())
 }
 
 func TestIfMatchRefusesStaleChangeOfLogin(t *testing.T) {
@@ -67,8 +67,9 @@ func TestIfMatchRefusesStaleChangeOfLogin(t *testing.T) {
 		t.Errorf("change of the app client with an old ETag: %v, want a stale one", err)
 	}
 	enable := func(on bool) error {
-		change := client.ProviderChange{Enabled: &on}
-		_, err := api.IfMatch(provider.ETag).UpdateProvider(t.Context(), provider.ID, change)
+		change := contract.ProviderSettings{Enabled: &on}.Of(provider.ID)
+		change.IfMatch = provider.ETag
+		_, err := client.Do(t.Context(), api, contract.UpdateProvider, change)
 		return err
 	}
 	if err := enable(false); err != nil {

@@ -10,15 +10,15 @@ import (
 
 // OpenAPI is what the OpenAPI document of a version says of its operations.
 type OpenAPI struct {
-	OpenAPI    string          `json:"openapi"` // version of the document, such as 3.1.0
-	Title      string          `json:"title"`
-	Version    string          `json:"version"` // of the API, as the document has it
-	Servers    []OpenAPIServer `json:"servers"`
-	Operations []Operation     `json:"operations"`
-	Changes    *OpenAPIChanges `json:"changes,omitempty"` // set by SetOpenAPI
-	Saved      bool            `json:"saved"`
-	ETag       string          `json:"etag"`
-	Warnings   []Warning       `json:"warnings"` // about what was accepted and is wrong or has no effect
+	OpenAPI    string             `json:"openapi"` // version of the document, such as 3.1.0
+	Title      string             `json:"title"`
+	Version    string             `json:"version"` // of the API, as the document has it
+	Servers    []OpenAPIServer    `json:"servers"`
+	Operations []Operation        `json:"operations"`
+	Changes    *OpenAPIChanges    `json:"changes,omitempty"` // set by SetOpenAPI
+	Saved      bool               `json:"saved"`
+	ETag       string             `json:"etag"`
+	Warnings   []contract.Warning `json:"warnings"` // about what was accepted and is wrong or has no effect
 }
 
 // OpenAPIServer is an address of an API.
@@ -51,7 +51,7 @@ type ProposedRules struct {
 	Derived bool             `json:"derived"` // the document names no scopes: they are made of its paths
 	LeftOut []LeftOutByRules `json:"left_out"`
 
-	Warnings []Warning `json:"warnings"` // which key types they would refuse
+	Warnings []contract.Warning `json:"warnings"` // which key types they would refuse
 }
 
 // LeftOutByRules is an operation that no rule can be made for.

@@ -66,7 +66,7 @@ func requestOf(path string, in any) request {
 		case contract.InPath:
 			params[m.Name] = value.String()
 		case contract.InQuery:
-			if !value.IsZero() {
+			if !value.IsZero() || m.Zero {
 				out.values.Set(m.Name, fmt.Sprint(value.Interface()))
 			}
 		default: // If-Match is the only header

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/testkit"
 )
@@ -19,7 +20,8 @@ func TestProblem(t *testing.T) {
 	server := start(t)
 	api, _ := workspace(t, server)
 	t.Run("two invalid fields", func(t *testing.T) {
-		_, err := api.CreateProxy(t.Context(), client.NewProxy{Target: "ftp://x", Name: "Bad_"})
+		_, err := client.Do(t.Context(), api, contract.CreateProxy,
+			contract.NewProxy{Target: "ftp://x", Name: "Bad_"}.Request())
 		problem, ok := errors.AsType[*fault.Error](err)
 		if !ok {
 			t.Fatalf("error = %#v, want a fault", err)
@@ -38,13 +40,15 @@ func TestProblem(t *testing.T) {
 		}
 	})
 	t.Run("taken name", func(t *testing.T) {
-		_, err := api.CreateProxy(t.Context(), client.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop"})
+		_, err := client.Do(t.Context(), api, contract.CreateProxy,
+			contract.NewProxy{Target: testkit.NewUpstream(t).URL, Name: "shop"}.Request())
 		if fault.KindOf(err) != fault.Conflict || fault.CodeOf(err) != "name_taken" {
 			t.Errorf("error = %v, want a conflict with the code name_taken", err)
 		}
 	})
 	t.Run("wrong token", func(t *testing.T) {
-		_, err := connect(t, server, "canary").Project(t.Context(), "shop")
+		at := contract.ProjectPath{Project: "shop"}
+		_, err := client.Do(t.Context(), connect(t, server, "canary"), contract.GetProject, at)
 		if fault.KindOf(err) != fault.Unauthenticated {
 			t.Errorf("error = %v, want that of a missing credential", err)
 		}
@@ -54,7 +58,8 @@ func TestProblem(t *testing.T) {
 	})
 	for _, name := range []string{"", ".", "..", "nope", "a/b", "../keys", "%2e%2e"} {
 		t.Run("project "+name, func(t *testing.T) {
-			if _, err := api.Project(t.Context(), name); fault.KindOf(err) != fault.NotFound {
+			at := contract.ProjectPath{Project: name}
+			if _, err := client.Do(t.Context(), api, contract.GetProject, at); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("error = %v, want not found", err)
 			}
 		})

@@ -63,7 +63,7 @@ func TestLostAnswerIsRequestedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := count(t, api)
 			front, sent := lossy(t, server, lose)
-			behind := connect(t, front, proxy.WorkspaceKey)
+			behind := connect(t, front, proxy.WorkspaceKey.Reveal())
 			key, err := client.Do(t.Context(), behind, contract.CreateKey, contract.NewKey{Owner: "billing"}.In("shop"))
 			if err != nil {
 				t.Fatal(err)

@@ -52,15 +52,16 @@ func TestCreateProxy_team(t *testing.T) {
 	server, token := owner(t)
 	api := connect(t, server, token)
 	team := newTeam(t, api, "Payments")
-	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{
+	proxy, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 		Target: testkit.NewUpstream(t).URL,
 		Name:   "shop",
 		Team:   team.ID,
-	})
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := api.Project(t.Context(), proxy.Project.ID); err != nil || found.Team != team.ID {
+	at := contract.ProjectPath{Project: proxy.Project.ID}
+	if found, err := client.Do(t.Context(), api, contract.GetProject, at); err != nil || found.Team != team.ID {
 		t.Errorf("the project's team is %s, want %s: %v", found.Team, team.ID, err)
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/testkit"
 )
 
 // through sends a call through the gateway with the bootstrap key.
-func through(t *testing.T, proxy client.Proxy, path string) {
+func through(t *testing.T, proxy contract.Proxy, path string) {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodGet, proxy.Project.Environments[0].URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("X-API-Key", proxy.APIKeys["prod"].Key)
+	request.Header.Set("X-API-Key", proxy.APIKeys["prod"].Key.Reveal())
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -61,9 +62,9 @@ func TestEveryFieldOfUsageIsKept(t *testing.T) {
 	}
 	path := server + "/api/v1/projects/shop/"
 	groups := "group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class"
-	same[client.Usage](t, path+"usage?"+groups, proxy.WorkspaceKey)
-	same[client.Usage](t, path+"usage?group_by=day", proxy.WorkspaceKey)
-	same[client.Requests](t, path+"requests", proxy.WorkspaceKey)
+	same[client.Usage](t, path+"usage?"+groups, proxy.WorkspaceKey.Reveal())
+	same[client.Usage](t, path+"usage?group_by=day", proxy.WorkspaceKey.Reveal())
+	same[client.Requests](t, path+"requests", proxy.WorkspaceKey.Reveal())
 	_, err := api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}})
 	if fault.CodeOf(err) != "invalid_group_by" {
 		t.Errorf("grouped by hour and by day: %v, want the code invalid_group_by", err)

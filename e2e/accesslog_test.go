@@ -20,7 +20,7 @@ func TestAccessLog(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "access.log")
 	server := harness.Serve(t, t.TempDir(), "", "POSTERN_ACCESS_LOG=full", "POSTERN_ACCESS_LOG_FILE="+file)
 	proxy := newProxy(t, server.URL)
-	key := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)[0]
+	key := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), proxy.Project.ID, 1)[0]
 	address := callAddress(server, proxy)
 	harness.WaitForStatus(t, address+"?token=canary", key.Secret.Reveal(), http.StatusOK)
 	harness.WaitForStatus(t, address+"/"+key.Secret.Reveal(), "wrong", http.StatusUnauthorized)

@@ -22,7 +22,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	data := t.TempDir()
 	server := harness.Serve(t, data, "")
 	proxy := newProxy(t, server.URL)
-	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 	before := createKeys(t, api, proxy.Project.ID, 5)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -53,7 +53,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 	for _, key := range before { // the revoked one as well: it was revoked after the backup
 		harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 	}
-	if _, err := harness.Connect(t, server.URL, proxy.WorkspaceKey).Project(t.Context(), proxy.Project.ID); err != nil {
+	if _, err := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()).Project(t.Context(), proxy.Project.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -64,7 +64,7 @@ func TestDumpOfPostgreSQL(t *testing.T) {
 	database, data := testkit.Postgres(t), t.TempDir() // data has the key of secrets
 	server := harness.Serve(t, data, database)
 	proxy := newProxy(t, server.URL)
-	keys := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 3)
+	keys := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), proxy.Project.ID, 3)
 	operator := newDesk(t)
 	operator.runs(t, "backup.md", "pg_dump", "POSTERN_DATABASE_URL="+database)
 	server.End(t, syscall.SIGTERM)
@@ -92,7 +92,7 @@ func createKeys(t *testing.T, api *client.Client, project string, n int) []contr
 
 // callAddress is the address of the proxy's first environment on a server, which may be
 // another one than the proxy was created on.
-func callAddress(server *harness.Process, proxy client.Proxy) string {
+func callAddress(server *harness.Process, proxy contract.Proxy) string {
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	return server.Gateway + "/" + path + "/hello"
 }

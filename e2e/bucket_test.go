@@ -36,8 +36,8 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 	}
 	proxy := newProxy(t, replicas[0].URL)
 	apis := []*client.Client{
-		harness.Connect(t, replicas[0].URL, proxy.WorkspaceKey),
-		harness.Connect(t, replicas[1].URL, proxy.WorkspaceKey),
+		harness.Connect(t, replicas[0].URL, proxy.WorkspaceKey.Reveal()),
+		harness.Connect(t, replicas[1].URL, proxy.WorkspaceKey.Reveal()),
 	}
 	var ready contract.Export
 	for _, api := range apis {
@@ -55,7 +55,7 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 			}
 			whole = zip
 		}
-		if part := rangeOf(t, replicas[1].URL, proxy.WorkspaceKey, ready.ID); !bytes.Equal(part, whole[100:200]) {
+		if part := rangeOf(t, replicas[1].URL, proxy.WorkspaceKey.Reveal(), ready.ID); !bytes.Equal(part, whole[100:200]) {
 			t.Errorf("a range of %s differs from the zip", ready.ID)
 		}
 	}

@@ -25,7 +25,7 @@ func TestExportsOfManyRowsLeaveTheProcessorsToCalls(t *testing.T) {
 	server := harness.Serve(t, data, "", "POSTERN_SECRETS_KEY="+key)
 	proxy := newProxy(t, server.URL)
 	addKeys(t, "", filepath.Join(data, "postern.db"), proxy.Project.ID)
-	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 
 	// A process that has done its work before it is looked at is followed by another one.
 	writer := testkit.Await(t, "a process that writes an export", func() (string, bool) {

@@ -23,7 +23,7 @@ func TestCopyToPostgreSQL(t *testing.T) {
 	operator.refused(t, "postern copy", "name the server's data directory", dataDir(data), to)
 	server := harness.Serve(t, data, "")
 	proxy := newProxy(t, server.URL)
-	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 	keys := createKeys(t, api, proxy.Project.ID, 3)
 	if _, err := client.Do(t.Context(), api, contract.FreezeKey, keys[2].Path()); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestCopyToPostgreSQL(t *testing.T) {
 	harness.WaitForStatus(t, address, keys[0].Secret.Reveal(), http.StatusOK)
 	harness.WaitForStatus(t, address, keys[1].Secret.Reveal(), http.StatusOK)
 	harness.WaitForStatus(t, address, keys[2].Secret.Reveal(), http.StatusForbidden)
-	harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
+	harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), queued.ID)
 	server.End(t, syscall.SIGTERM)
 }
 

@@ -119,24 +119,27 @@ func TestDatabaseRoles(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	signer := tokenissuer.KeyOf(jose.RS256, "r")
 	issuer := tokenissuer.Start(t, time.Now(), signer)
-	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
-			Mode:    "authenticate",
-			Methods: []string{"api_key", "jwt"},
-			JWT: &contract.JWT{
-				AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+	proxy, err := client.Do(t.Context(), harness.Connect(t, s.control.URL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{
+				Mode:    "authenticate",
+				Methods: []string{"api_key", "jwt"},
+				JWT: &contract.JWT{
+					AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+				},
 			},
-		},
-		Login: &client.NewLogin{Providers: []client.NewProvider{{Type: "github", ProviderChange: client.ProviderChange{
-			ClientID:     new("postern"),
-			ClientSecret: new("from GitHub"),
-		}}}},
-	})
+			Login: &contract.NewLogin{Providers: []contract.NewProvider{{
+				Type: "github",
+				ProviderSettings: contract.ProviderSettings{
+					ClientID: new("postern"), ClientSecret: new(contract.Secret("from GitHub")),
+				},
+			}}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
 	project := proxy.Project.ID
-	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey.Reveal())
 	keys := map[string]string{}
 	for _, owner := range []string{"ana", "ben"} {
 		key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: owner}.In(project))
@@ -156,12 +159,13 @@ func TestDatabaseRoles(t *testing.T) {
 		}
 	})
 	t.Run("credentials for upstreams", func(t *testing.T) {
-		row, err := api.Project(t.Context(), project)
-		if err != nil {
-			t.Fatal(err)
+		in := contract.UpstreamHeaderUpdate{
+			UpstreamHeaderPath: contract.UpstreamHeaderPath{
+				EnvironmentPath: contract.EnvironmentOf(project, "1.0.0", "prod"), Name: "X-Upstream-Key",
+			},
+			Body: contract.UpstreamHeaderValue{Value: "sesame"},
 		}
-		environment := row.Versions[0].Environments[0].ID
-		if _, err := api.SetUpstreamHeader(t.Context(), project, environment, "X-Upstream-Key", "sesame"); err != nil {
+		if _, err := client.Do(t.Context(), api, contract.SetUpstreamHeader, in); err != nil {
 			t.Fatal(err)
 		}
 		testkit.Eventually(t, "the header at the upstream", func() bool {
@@ -172,8 +176,13 @@ func TestDatabaseRoles(t *testing.T) {
 	})
 	t.Run("ownership", func(t *testing.T) { rememberOwner(t, api, project, base, keys) })
 	t.Run("limits", func(t *testing.T) {
-		limits := contract.ProjectLimitsChange{Owner: &contract.Limits{"hour": 2}}
-		if _, err := api.UpdateProject(t.Context(), project, client.ProjectChange{Limits: &limits}); err != nil {
+		in := contract.ProjectUpdate{
+			ProjectPath: contract.ProjectPath{Project: project},
+			Body: contract.ProjectChange{
+				Limits: contract.ProjectLimitsChange{Owner: &contract.Limits{"hour": 2}},
+			},
+		}
+		if _, err := client.Do(t.Context(), api, contract.UpdateProject, in); err != nil {
 			t.Fatal(err)
 		}
 		harness.WaitForStatus(t, base+"/hello", keys["ana"], http.StatusTooManyRequests)

@@ -51,11 +51,13 @@ func TestGatewayKey(t *testing.T) {
 	})
 	t.Run("every sealed column", func(t *testing.T) { gatewayOpensWhatItNeeds(t, database) })
 	t.Run("a provider whose tokens callers send", func(t *testing.T) {
-		for provider, err := range api.Providers(t.Context(), proxy.Login.ClientID) {
+		change := contract.ProviderSettings{
+			TokenType: contract.NewTokenType{Client: "provider", Upstream: "provider_access_token"},
+		}
+		of := contract.AppClientPath{Client: proxy.Login.ClientID}
+		for provider, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 			if err == nil {
-				_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{
-					TokenType: &client.TokenType{Client: "provider", Upstream: "provider_access_token"},
-				})
+				_, err = client.Do(t.Context(), api, contract.UpdateProvider, change.Of(provider.ID))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -71,7 +73,7 @@ func TestGatewayKey(t *testing.T) {
 
 // sealEverything creates a project with secrets of all kinds that need neither an ACME server
 // nor a browser.
-func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.Client, client.Proxy) {
+func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.Client, contract.Proxy) {
 	t.Helper()
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -80,48 +82,54 @@ func sealEverything(t *testing.T, s split, upstream *testkit.Upstream) (*client.
 		fmt.Fprintf(w, `{"active": %v, "sub": "ana"}`, active)
 	}))
 	t.Cleanup(endpoint.Close)
-	github := func(issuer, tokens, upstream string) client.NewProvider {
-		return client.NewProvider{Type: "github", Issuer: issuer, ProviderChange: client.ProviderChange{
+	github := func(issuer, tokens, upstream string) contract.NewProvider {
+		return contract.NewProvider{Type: "github", Issuer: issuer, ProviderSettings: contract.ProviderSettings{
 			ClientID:     new("postern"),
-			ClientSecret: new("from GitHub"),
-			TokenType:    &client.TokenType{Client: tokens, Upstream: upstream},
+			ClientSecret: new(contract.Secret("from GitHub")),
+			TokenType:    contract.NewTokenType{Client: tokens, Upstream: upstream},
 		}}
 	}
-	proxy, err := harness.Connect(t, s.control.URL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{
-			Mode:    "authenticate",
-			Methods: []string{"api_key", "jwt", "opaque"},
-			Opaque: &contract.NewIntrospection{
-				Introspection: contract.Introspection{
-					Endpoint: endpoint.URL, Method: "client_secret_basic", ClientID: "postern",
+	proxy, err := client.Do(t.Context(), harness.Connect(t, s.control.URL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{
+				Mode:    "authenticate",
+				Methods: []string{"api_key", "jwt", "opaque"},
+				Opaque: &contract.NewIntrospection{
+					Introspection: contract.Introspection{
+						Endpoint: endpoint.URL, Method: "client_secret_basic", ClientID: "postern",
+					},
+					ClientSecret: new(contract.Secret("introspect")),
 				},
-				ClientSecret: new(contract.Secret("introspect")),
 			},
+			Login: &contract.NewLogin{Providers: []contract.NewProvider{github("", "service", "service")}},
+		}.Request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey.Reveal())
+	project := contract.ProjectPath{Project: proxy.Project.ID}
+	header := contract.UpstreamHeaderUpdate{
+		UpstreamHeaderPath: contract.UpstreamHeaderPath{
+			EnvironmentPath: contract.EnvironmentOf(project.Project, "1.0.0", "prod"), Name: "X-Upstream-Key",
 		},
-		Login: &client.NewLogin{Providers: []client.NewProvider{github("", "service", "service")}},
-	})
-	if err != nil {
+		Body: contract.UpstreamHeaderValue{Value: "sesame"},
+	}
+	if _, err = client.Do(t.Context(), api, contract.SetUpstreamHeader, header); err != nil {
 		t.Fatal(err)
 	}
-	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
-	row, err := api.Project(t.Context(), proxy.Project.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment := row.Versions[0].Environments[0].ID
-	_, err = api.SetUpstreamHeader(t.Context(), row.ID, environment, "X-Upstream-Key", "sesame")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = api.EnableCallSigning(t.Context(), row.ID); err != nil {
+	if _, err = client.Do(t.Context(), api, contract.EnableCallSigning, project); err != nil {
 		t.Fatal(err)
 	}
 	chain, key := testkit.Certificate(t, "client.test")
-	other, err := api.CreateEnvironment(t.Context(), row.ID, "1.0.0", "secure", "https://127.0.0.1:9")
-	if err != nil {
+	other := contract.NewEnvironment{Name: "secure", Target: "https://127.0.0.1:9"}.In(project.Project, "1.0.0")
+	if _, err = client.Do(t.Context(), api, contract.CreateEnvironment, other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = api.SetClientCertificate(t.Context(), row.ID, other.ID, string(chain), string(key)); err != nil {
+	certificate := contract.ClientCertificateUpdate{
+		EnvironmentPath: contract.EnvironmentOf(project.Project, "1.0.0", "secure"),
+		Body:            contract.NewClientCertificate{Certificate: string(chain), PrivateKey: contract.Secret(key)},
+	}
+	if _, err = client.Do(t.Context(), api, contract.SetClientCertificate, certificate); err != nil {
 		t.Fatal(err)
 	}
 	if status, body := fetch(t, proxy.Login.Issuer+"/jwks.json"); status != http.StatusOK { // creates the first key

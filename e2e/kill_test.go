@@ -40,7 +40,7 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 			func(name string) bool { return filepath.Ext(name) == ".part" })
 
 		server = harness.Serve(t, data, databaseURL)
-		api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+		api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 		ready := harness.WaitForExport(t, api, queued.ID)
 		added := slices.DeleteFunc(names(t, exports), func(name string) bool { return slices.Contains(finished, name) })
 		if len(added) != 1 || !isZipOf(added[0], queued.ID) {
@@ -74,13 +74,13 @@ func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
 // export is finished before the kill. Then killDuringExport starts the server again and
 // requests another export.
 func killDuringExport(
-	t *testing.T, server *harness.Process, proxy client.Proxy, exports string, restart func() *harness.Process,
+	t *testing.T, server *harness.Process, proxy contract.Proxy, exports string, restart func() *harness.Process,
 ) contract.Export {
 	t.Helper()
 	const attempts = 5
 	for attempt := 1; ; attempt++ {
 		finished := names(t, exports)
-		api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+		api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 		in := contract.NewExport{Format: "gateway"}.In(proxy.Project.ID)
 		queued, err := client.Do(t.Context(), api, contract.CreateExport, in)
 		if err != nil {
@@ -96,7 +96,7 @@ func killDuringExport(
 			t.Fatalf("the process was not killed in the middle of an export in attempt %d: it left %v", attempt, left)
 		}
 		server = restart()
-		harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), queued.ID)
+		harness.WaitForExport(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), queued.ID)
 	}
 }
 
@@ -105,11 +105,11 @@ func isZipOf(name, export string) bool {
 	return strings.HasPrefix(name, export+".") && filepath.Ext(name) == ".zip"
 }
 
-func newProxy(t *testing.T, server string) client.Proxy {
+func newProxy(t *testing.T, server string) contract.Proxy {
 	t.Helper()
-	proxy, err := harness.Connect(t, server, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: testkit.NewUpstream(t).URL, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+	proxy, err := client.Do(t.Context(), harness.Connect(t, server, ""), contract.CreateProxy, contract.NewProxy{
+		Target: testkit.NewUpstream(t).URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -42,7 +43,7 @@ func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
 	for i := range 3 {
 		hold(t, fmt.Sprintf("127.0.0.%d", i+1), hostOf(p.URL), 200)
 	}
-	key := proxy.APIKeys["prod"].Key
+	key := proxy.APIKeys["prod"].Key.Reveal()
 	for range 20 {
 		if status := oneCall(t, proxy.Project.Environments[0].URL+"/hello", key); status != http.StatusOK {
 			t.Fatalf("the gateway answers %d on a new connection; its log:\n%s", status, p.Errors)
@@ -131,7 +132,7 @@ func TestAStoppingServerIsNotReadyFirst(t *testing.T) {
 		wantAnswer(t, listener, "GET /healthz HTTP/1.0\r\n\r\n", "200")
 	}
 	address := proxy.Project.Environments[0].URL + "/hello"
-	if status := oneCall(t, address, proxy.APIKeys["prod"].Key); status != http.StatusOK {
+	if status := oneCall(t, address, proxy.APIKeys["prod"].Key.Reveal()); status != http.StatusOK {
 		t.Errorf("a call on a new connection gets %d while the server drains, want 200", status)
 	}
 	endsBy(t, p, syscall.SIGTERM) // the second one
@@ -169,7 +170,8 @@ func TestCallsUnderWayAreFinishedAtAStop(t *testing.T) {
 	t.Cleanup(upstream.Close)
 	p := harness.Serve(t, t.TempDir(), "", "POSTERN_SHUTDOWN_TIMEOUT=1h")
 	api := harness.Connect(t, p.URL, "")
-	proxy, err := api.CreateProxy(t.Context(), client.NewProxy{Target: upstream.URL, Name: "slow"})
+	proxy, err := client.Do(t.Context(), api, contract.CreateProxy,
+		contract.NewProxy{Target: upstream.URL, Name: "slow"}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}

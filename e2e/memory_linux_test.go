@@ -17,7 +17,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/fakeoidc"
@@ -48,16 +48,16 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 		}
 		guest := newGuest(t, fake)
 		var workspaceKeys []string
-		ours := []client.TokenType{{Client: "service"}, {
+		ours := []contract.NewTokenType{{Client: "service"}, {
 			Client:   "service",
 			Upstream: "provider_access_token",
 		}, {Client: "service", Upstream: "provider_id_token"}}
-		for auth, types := range map[*client.NewAuth][]client.TokenType{
+		for auth, types := range map[*contract.NewRequestsAuth][]contract.NewTokenType{
 			{Methods: []string{"jwt"}}: ours,
 			{Mode: "passthrough"}:      {{Client: "provider"}},
 		} {
 			made := guest.makes(server.URL, upstream.URL, auth, types)
-			workspaceKeys = append(workspaceKeys, made.WorkspaceKey)
+			workspaceKeys = append(workspaceKeys, made.WorkspaceKey.Reveal())
 			for i := range 3 * len(types) {
 				guest.calls(made.Project.Environments[0].URL, guest.signsIn(*made.Login, i%len(types)))
 			}
@@ -90,28 +90,28 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 
 // makes a project whose people can sign in, with one provider for each sort
 // of token.
-func (v *guest) makes(server, upstream string, auth *client.NewAuth, types []client.TokenType) client.Proxy {
+func (v *guest) makes(server, upstream string, auth *contract.NewRequestsAuth, types []contract.NewTokenType) contract.Proxy {
 	v.t.Helper()
-	login := &client.NewLogin{RedirectURIs: []string{guestsCallback}}
+	login := &contract.NewLogin{RedirectURIs: []string{guestsCallback}}
 	for i := range types {
-		login.Providers = append(login.Providers, client.NewProvider{
+		login.Providers = append(login.Providers, contract.NewProvider{
 			Type:   "oidc",
 			Issuer: v.fake.Issuer,
-			ProviderChange: client.ProviderChange{
+			ProviderSettings: contract.ProviderSettings{
 				ClientID:     new(fakeoidc.ClientID),
-				ClientSecret: new(fakeoidc.ClientSecret),
-				TokenType:    &types[i],
+				ClientSecret: new(contract.Secret(fakeoidc.ClientSecret)),
+				TokenType:    types[i],
 			},
 		})
 	}
-	body, err := json.Marshal(client.NewProxy{Target: upstream, RequestsAuth: auth, Login: login})
+	body, err := json.Marshal(contract.NewProxy{Target: upstream, RequestsAuth: auth, Login: login})
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	_, _, text := v.asks(
 		http.NewRequestWithContext(v.t.Context(), http.MethodPost, server+"/proxy", bytes.NewReader(body)),
 	)
-	var made client.Proxy
+	var made contract.Proxy
 	if err := json.Unmarshal(text, &made); err != nil || made.Login == nil {
 		v.t.Fatalf("no login was made: %v", err)
 	}
@@ -171,7 +171,7 @@ func (v *guest) gets(address string) (to *url.URL, page *goquery.Document) {
 
 // signsIn goes the whole way with the provider of that number, and returns the
 // access token that the application gets.
-func (v *guest) signsIn(login client.ProxyLogin, number int) string {
+func (v *guest) signsIn(login contract.ProxyLogin, number int) string {
 	v.t.Helper()
 	verifier := strings.Repeat("verifier", 6)
 	challenge := sha256.Sum256([]byte(verifier))

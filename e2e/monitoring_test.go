@@ -47,7 +47,7 @@ func TestPrometheusFindsEverySeries(t *testing.T) {
 	server := harness.Serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
 		"POSTERN_REDIS_URL="+redis.Start(t).URL(), "POSTERN_TRACES_ENDPOINT="+collector.New(t).URL)
 	proxy := newProxy(t, server.URL)
-	api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 	key := createKeys(t, api, proxy.Project.ID, 1)[0]
 	in := contract.NewExport{Format: "data"}.In(proxy.Project.ID)
 	export, err := client.Do(t.Context(), api, contract.CreateExport, in)

@@ -67,11 +67,11 @@ func TestReadinessOfAStaleGateway(t *testing.T) {
 		append(slices.Clone(harness.Prompt), "POSTERN_GATEWAY_STALE_AFTER=5s")...)
 	proxy := newProxy(t, p.URL)
 	address := proxy.Project.Environments[0].URL + "/hello"
-	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
+	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK)
 	wantReady(t, p.Gateway, http.StatusOK, "ready")
 	relay.Hang()
 	wantReady(t, p.Gateway, http.StatusServiceUnavailable, "degraded: changes cannot be followed")
-	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
+	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK)
 	relay.Resume()
 	wantReady(t, p.Gateway, http.StatusOK, "ready")
 }
@@ -99,7 +99,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	}
 	first := start()
 	proxy := newProxy(t, first.URL)
-	api := harness.Connect(t, first.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, first.URL, proxy.WorkspaceKey.Reveal())
 	before := stored(t, data, nil)
 	in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)
 	extra, err := client.Do(t.Context(), api, contract.CreateKey, in)
@@ -115,10 +115,10 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	relay.Hang()
 	second := start()
 	path := "/shop/1.0.0/prod/hello"
-	for _, key := range []string{proxy.APIKeys["prod"].Key, extra.Secret.Reveal()} {
+	for _, key := range []string{proxy.APIKeys["prod"].Key.Reveal(), extra.Secret.Reveal()} {
 		harness.WaitForStatus(t, second.Gateway+path, key, http.StatusOK)
 	}
-	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key+"x", http.StatusUnauthorized)
+	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key.Reveal()+"x", http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are "+
 		"served from the state of ")
 	wantReady(t, second.Gateway, http.StatusOK, "degraded")
@@ -133,19 +133,19 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 	}
 
 	// Changes made on other replicas in the meantime take effect once the database is back.
-	if _, err := client.Do(t.Context(), harness.Connect(t, other.URL, proxy.WorkspaceKey), contract.RevokeKey,
+	if _, err := client.Do(t.Context(), harness.Connect(t, other.URL, proxy.WorkspaceKey.Reveal()), contract.RevokeKey,
 		extra.Path()); err != nil {
 		t.Fatal(err)
 	}
 	relay.Resume()
 	harness.WaitForStatus(t, second.Gateway+path, extra.Secret.Reveal(), http.StatusUnauthorized)
 	wantReady(t, second.URL, http.StatusOK, "ready")
-	api = harness.Connect(t, second.URL, proxy.WorkspaceKey)
+	api = harness.Connect(t, second.URL, proxy.WorkspaceKey.Reveal())
 	if _, err := client.Do(t.Context(), api, contract.RevokeKey,
 		contract.KeyPath{Key: proxy.APIKeys["prod"].ID}); err != nil {
 		t.Errorf("a change once the database is back: %v", err)
 	}
-	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key, http.StatusUnauthorized)
+	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key.Reveal(), http.StatusUnauthorized)
 	second.End(t, syscall.SIGTERM)
 	if code := second.Command.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("it stops with exit code %d:\n%s", code, second.Errors)

@@ -31,7 +31,7 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	var writing sync.WaitGroup
 	var written atomic.Int64
 	for range 20 {
-		api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
+		api := harness.Connect(t, a.URL, proxy.WorkspaceKey.Reveal())
 		writing.Go(func() {
 			for ctx.Err() == nil {
 				in := contract.NewKey{Owner: "busy"}.In(proxy.Project.ID)
@@ -44,9 +44,9 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	}
 	defer writing.Wait()
 	defer stop()
-	other, err := harness.Connect(t, b.URL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: testkit.NewUpstream(t).URL, Name: "other", RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+	other, err := client.Do(t.Context(), harness.Connect(t, b.URL, ""), contract.CreateProxy, contract.NewProxy{
+		Target: testkit.NewUpstream(t).URL, Name: "other", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	if err := a.Command.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []client.Proxy{proxy, other} { // a team that the frozen one writes to, and another
-		api := harness.Connect(t, b.URL, p.WorkspaceKey)
+	for _, p := range []contract.Proxy{proxy, other} { // a team that the frozen one writes to, and another
+		api := harness.Connect(t, b.URL, p.WorkspaceKey.Reveal())
 		for range 20 {
 			creates(t, api, p)
 		}
@@ -69,7 +69,7 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 	data := t.TempDir() // which replicas share
 	a, b := harness.Serve(t, data, database), harness.Serve(t, data, relay.Through(t, database), harness.Prompt...)
 	proxy := newProxy(t, a.URL)
-	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, a.URL, proxy.WorkspaceKey.Reveal())
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 	key, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(proxy.Project.ID))
@@ -83,11 +83,11 @@ func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.WaitForStatus(t, address, key.Secret.Reveal(), http.StatusUnauthorized)
-	creates(t, harness.Connect(t, b.URL, proxy.WorkspaceKey), proxy)
+	creates(t, harness.Connect(t, b.URL, proxy.WorkspaceKey.Reveal()), proxy)
 }
 
 // creates tries to create a key until that succeeds.
-func creates(t *testing.T, api *client.Client, p client.Proxy) {
+func creates(t *testing.T, api *client.Client, p contract.Proxy) {
 	t.Helper()
 	testkit.Await(t, "a key that is created", func() (error, bool) {
 		_, err := client.Do(t.Context(), api, contract.CreateKey, contract.NewKey{Owner: "billing"}.In(p.Project.ID))
@@ -110,7 +110,7 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 			p := harness.Serve(t, t.TempDir(), relay.Through(t, database), harness.Prompt...)
 			proxy := newProxy(t, p.URL)
 			address := proxy.Project.Environments[0].URL + "/hello"
-			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK)
+			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK)
 
 			breakDown(relay, t)
 			failed := make(chan error, burst)
@@ -122,7 +122,7 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key, http.StatusOK) // as if nothing were wrong
+			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK) // as if nothing were wrong
 			if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
@@ -137,13 +137,13 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 
 // wantUnavailable creates a key, and returns an error unless the answer is 503 with
 // Retry-After.
-func wantUnavailable(ctx context.Context, server string, proxy client.Proxy) error {
+func wantUnavailable(ctx context.Context, server string, proxy contract.Proxy) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
 		server+"/api/v1/projects/"+proxy.Project.ID+"/keys", strings.NewReader(`{"owner": "billing"}`))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+proxy.WorkspaceKey)
+	request.Header.Set("Authorization", "Bearer "+proxy.WorkspaceKey.Reveal())
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {

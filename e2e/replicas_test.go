@@ -33,7 +33,7 @@ func takenAwayElsewhere(t *testing.T, database string) {
 	data := t.TempDir() // which replicas share
 	a, b := harness.Serve(t, data, database), harness.Serve(t, data, database)
 	proxy := newProxy(t, a.URL)
-	api := harness.Connect(t, a.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, a.URL, proxy.WorkspaceKey.Reveal())
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 

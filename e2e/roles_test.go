@@ -84,7 +84,7 @@ func TestRoles(t *testing.T) {
 	database := testkit.Postgres(t)
 	s := serveSplit(t, func(string) string { return database })
 	proxy := newProxy(t, s.control.URL)
-	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey)
+	api := harness.Connect(t, s.control.URL, proxy.WorkspaceKey.Reveal())
 
 	t.Run("a change at the control plane is served by the gateway", func(t *testing.T) {
 		in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)

@@ -26,7 +26,7 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 		var killed atomic.Bool
 		enough := want.after(20)
 		for range 4 {
-			api := harness.Connect(t, server.URL, proxy.WorkspaceKey)
+			api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 			writing.Go(func() {
 				for n := 0; ; n++ {
 					if err := want.createAndRevoke(t.Context(), api, proxy.Project.ID, n%2 == 0); err != nil {
@@ -49,7 +49,7 @@ func TestSQLiteProcessKilledInAWrite(t *testing.T) {
 
 		server = harness.Serve(t, data, "")
 		got := map[string]string{}
-		for key, err := range client.Each(t.Context(), harness.Connect(t, server.URL, proxy.WorkspaceKey),
+		for key, err := range client.Each(t.Context(), harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()),
 			contract.ListKeys, contract.KeyList{ProjectPath: contract.ProjectPath{Project: proxy.Project.ID}}) {
 			if err != nil {
 				t.Fatal(err)

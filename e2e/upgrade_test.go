@@ -86,7 +86,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		data, operator := t.TempDir(), newDesk(t)
 		server := harness.Serve(t, data, database)
 		proxy := newProxy(t, server.URL)
-		kept := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 2)
+		kept := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), proxy.Project.ID, 2)
 		if database == "" {
 			operator.runs(t, "upgrade.md", "save", dataDir(data))
 		} else {
@@ -96,7 +96,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 
 		server = harness.ServeUnder(t, asNext(t), data, database)
 		harness.WaitForStatus(t, callAddress(server, proxy), kept[0].Secret.Reveal(), http.StatusOK)
-		added := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey), proxy.Project.ID, 1)
+		added := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), proxy.Project.ID, 1)
 		harness.WaitForStatus(t, callAddress(server, proxy), added[0].Secret.Reveal(), http.StatusOK)
 		if database == "" {
 			// The programs of the later release are the ones in PATH by now.

@@ -35,13 +35,13 @@ func hostedClient(id, tenant string) snapshot.AppClient {
 		Providers: []snapshot.Provider{
 			{
 				ID:            "idp_service",
-				TokenUpstream: snapshot.ServiceToken,
-			}, {ID: "idp_none", TokenUpstream: snapshot.NoToken},
+				UpstreamToken: snapshot.ServiceToken,
+			}, {ID: "idp_none", UpstreamToken: snapshot.NoToken},
 			{
 				ID:            "idp_access",
-				TokenUpstream: snapshot.ProviderAccessToken,
-			}, {ID: "idp_id", TokenUpstream: snapshot.ProviderIDToken},
-			{ID: "idp_odd", TokenUpstream: "odd"}, {ID: "idp_unset"}},
+				UpstreamToken: snapshot.ProviderAccessToken,
+			}, {ID: "idp_id", UpstreamToken: snapshot.ProviderIDToken},
+			{ID: "idp_odd", UpstreamToken: "odd"}, {ID: "idp_unset"}},
 	}
 }
 

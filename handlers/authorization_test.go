@@ -175,6 +175,9 @@ func (r routeTest) checkAudit(c caller, added []models.AuditEntry) {
 	if entry.Actor == r.o.Principal.Account {
 		r.t.Errorf("the entry of %s names the owner as the actor", c.name)
 	}
+	if entry.Action != string(r.want.action) && !c.nested {
+		r.t.Errorf("the entry of %s has action %q, want %q", c.name, entry.Action, r.want.action)
+	}
 	if entry.RequestID == "" {
 		r.t.Errorf("the entry of %s has no request id", c.name)
 	}

@@ -29,34 +29,15 @@ var groupingGuards = map[string]guard{
 	"POST /tenants/:tenant/delete":    {action: access.TenantDelete, needs: "shared", body: "confirm=true"},
 	"POST /projects/:project/product": {action: access.ProjectUpdate, body: "in_product={product}"},
 
-	"GET /api/v1/products": {action: access.ProductRead, outsider: 200},
+	"GET /api/v1/products": {outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
-	"POST /api/v1/products": {
-		action:   access.ProductCreate,
-		body:     `{"name":"{name}"}`,
-		outsider: 201,
-		owner:    201,
-	},
-	"GET /api/v1/products/:product":          {action: access.ProductRead},
-	"PATCH /api/v1/products/:product":        {action: access.ProductUpdate, body: `{"display_name":"Renamed"}`},
-	"GET /api/v1/products/:product/deletion": {action: access.ProductRead},
-	"GET /api/v1/tenants/:tenant/deletion":   {action: access.TenantRead},
-	"DELETE /api/v1/products/:product":       {action: access.ProductDelete, owner: 204},
-	"GET /api/v1/tenants":                    {action: access.TenantRead, outsider: 200},
+	"POST /api/v1/products":           {body: `{"name":"{name}"}`, outsider: 201},
+	"PATCH /api/v1/products/:product": {body: `{"display_name":"Renamed"}`},
+	"GET /api/v1/tenants":             {outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
-	"POST /api/v1/tenants": {
-		action:   access.TenantCreate,
-		body:     `{"name":"{name}"}`,
-		outsider: 201,
-		owner:    201,
-	},
-	"GET /api/v1/tenants/:tenant":                   {action: access.TenantRead},
-	"PATCH /api/v1/tenants/:tenant":                 {action: access.TenantUpdate, body: `{"display_name":"Renamed"}`},
-	"DELETE /api/v1/tenants/:tenant":                {action: access.TenantDelete, needs: "shared", owner: 204},
-	"PUT /api/v1/projects/:project/tenants/:tenant": {action: access.ProjectUpdate, needs: "shared"},
-	"DELETE /api/v1/projects/:project/tenants/:tenant": {
-		action: access.ProjectUpdate,
-		needs:  "attached",
-		owner:  204,
-	},
+	"POST /api/v1/tenants":                             {body: `{"name":"{name}"}`, outsider: 201},
+	"PATCH /api/v1/tenants/:tenant":                    {body: `{"display_name":"Renamed"}`},
+	"DELETE /api/v1/tenants/:tenant":                   {needs: "shared"},
+	"PUT /api/v1/projects/:project/tenants/:tenant":    {needs: "shared"},
+	"DELETE /api/v1/projects/:project/tenants/:tenant": {needs: "attached"},
 }

@@ -23,31 +23,9 @@ var keyGuards = map[string]guard{
 	},
 	"POST /projects/:project/key-types/:key_type/delete": {action: access.ProjectUpdate, body: "confirm=true"},
 
-	"GET /api/v1/projects/:project/key-types": {action: access.ProjectRead},
-	"POST /api/v1/projects/:project/key-types": {
-		action: access.ProjectUpdate,
-		body:   `{"name":"silver","scopes":["read"]}`,
-		owner:  201,
-	},
-	"GET /api/v1/projects/:project/key-types/:key_type": {action: access.ProjectRead},
-	"PATCH /api/v1/projects/:project/key-types/:key_type": {
-		action: access.ProjectUpdate,
-		body:   `{"limits":{"minute":10}}`,
-	},
-	"DELETE /api/v1/projects/:project/key-types/:key_type": {action: access.ProjectUpdate, owner: 204},
-	"PATCH /api/v1/keys/:key": {
-		action: access.KeyChange,
-		body:   `{"description":"For the invoices"}`,
-	},
-	"GET /api/v1/projects/:project/keys": {action: access.KeyRead},
-	"POST /api/v1/projects/:project/keys": {
-		action: access.KeyCreate,
-		body:   `{"owner":"billing"}`,
-		owner:  201,
-	},
-	"GET /api/v1/keys/:key":           {action: access.KeyRead},
-	"POST /api/v1/keys/:key/rotate":   {action: access.KeyChange},
-	"POST /api/v1/keys/:key/freeze":   {action: access.KeyChange},
-	"POST /api/v1/keys/:key/unfreeze": {action: access.KeyChange, needs: "frozen"},
-	"POST /api/v1/keys/:key/revoke":   {action: access.KeyChange},
+	"POST /api/v1/projects/:project/key-types":            {body: `{"name":"silver","scopes":["read"]}`},
+	"PATCH /api/v1/projects/:project/key-types/:key_type": {body: `{"limits":{"minute":10}}`},
+	"PATCH /api/v1/keys/:key":                             {body: `{"description":"For the invoices"}`},
+	"POST /api/v1/projects/:project/keys":                 {body: `{"owner":"billing"}`},
+	"POST /api/v1/keys/:key/unfreeze":                     {needs: "frozen"},
 }

@@ -127,49 +127,28 @@ var loginGuards = map[string]guard{
 		body:   "audience=https://api-{number}.example.com",
 	},
 
-	"GET /api/v1/projects/:project/cors": {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/cors": {
-		action: access.ProjectUpdate, body: allOfCORS,
-	},
-	"DELETE /api/v1/projects/:project/cors": {action: access.ProjectUpdate, needs: "cors", owner: 204},
-	"GET /api/v1/tenants/:tenant/cors":      {action: access.TenantRead},
-	"PUT /api/v1/tenants/:tenant/cors":      {action: access.TenantUpdate, body: allOfCORS},
-	"DELETE /api/v1/tenants/:tenant/cors":   {action: access.TenantUpdate, needs: "tenant cors", owner: 204},
+	"PUT /api/v1/projects/:project/cors":    {body: allOfCORS},
+	"DELETE /api/v1/projects/:project/cors": {needs: "cors"},
+	"PUT /api/v1/tenants/:tenant/cors":      {body: allOfCORS},
+	"DELETE /api/v1/tenants/:tenant/cors":   {needs: "tenant cors"},
 
-	"GET /api/v1/projects/:project/api-scopes": {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/api-scopes": {
-		action: access.ProjectUpdate,
-		body:   `{"audience":"","scopes":[{"name":"orders:read"}]}`,
-	},
+	"PUT /api/v1/projects/:project/api-scopes": {body: `{"audience":"","scopes":[{"name":"orders:read"}]}`},
 
-	"GET /api/v1/tenants/:tenant/app-clients": {action: access.LoginRead},
-	"POST /api/v1/tenants/:tenant/app-clients": {
-		action: access.LoginUpdate,
-		body:   `{"name":"mobile"}`,
-		owner:  201,
-	},
-	"GET /api/v1/app-clients/:client": {action: access.LoginRead},
-	"PATCH /api/v1/app-clients/:client": {
-		action: access.LoginUpdate,
-		body:   `{"branding":{"title":"Shop"}}`,
-	},
-	"POST /api/v1/app-clients/:client/freeze":              {action: access.LoginUpdate},
-	"POST /api/v1/app-clients/:client/unfreeze":            {action: access.LoginUpdate, needs: "frozen client"},
-	"POST /api/v1/app-clients/:client/signing-keys/rotate": {action: access.LoginUpdate},
-	"DELETE /api/v1/app-clients/:client":                   {action: access.LoginUpdate, owner: 204},
-	"GET /api/v1/app-clients/:client/providers":            {action: access.LoginRead},
+	"POST /api/v1/tenants/:tenant/app-clients":  {body: `{"name":"mobile"}`},
+	"PATCH /api/v1/app-clients/:client":         {body: `{"branding":{"title":"Shop"}}`},
+	"POST /api/v1/app-clients/:client/unfreeze": {needs: "frozen client"},
+	"GET /api/v1/app-clients/:client/providers": {action: access.LoginRead},
 	"POST /api/v1/app-clients/:client/providers": {
 		action: access.LoginUpdate,
 		body:   `{"type":"google","client_id":"x"}`,
 		owner:  201,
 	},
-	"PATCH /api/v1/providers/:provider":              {action: access.LoginUpdate, body: `{"enabled":false}`},
-	"POST /api/v1/providers/:provider/test":          {action: access.LoginUpdate, silent: true},
-	"DELETE /api/v1/providers/:provider":             {action: access.LoginUpdate, owner: 204},
-	"GET /api/v1/providers/:provider/group-mappings": {action: access.LoginRead},
+	"GET /api/v1/providers/:provider":       {action: access.LoginRead},
+	"PATCH /api/v1/providers/:provider":     {action: access.LoginUpdate, body: `{"enabled":false}`},
+	"POST /api/v1/providers/:provider/test": {action: access.LoginUpdate, silent: true},
+	"DELETE /api/v1/providers/:provider":    {action: access.LoginUpdate, owner: 204},
 	"PUT /api/v1/providers/:provider/group-mappings": {
-		action: access.LoginUpdate,
-		body:   `{"mappings":[{"claim":"groups","value":"staff","group":"{group}"}]}`,
+		body: `{"mappings":[{"claim":"groups","value":"staff","group":"{group}"}]}`,
 	},
 }
 

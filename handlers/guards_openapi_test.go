@@ -27,28 +27,7 @@ var openAPIGuards = map[string]guard{
 	"DELETE /api/v1/projects/:project/versions/:version/openapi":         {action: access.ProjectUpdate, owner: 204},
 	"GET /api/v1/projects/:project/versions/:version/openapi/operations": {action: access.ProjectRead},
 	"GET /api/v1/projects/:project/versions/:version/openapi/rules":      {action: access.ProjectRead},
-	"GET /api/v1/projects/:project/versions/:version/openapi/settings":   {action: access.ProjectRead},
 	"PUT /api/v1/projects/:project/versions/:version/openapi/settings": {
-		action: access.ProjectUpdate,
-		body:   `{"validation":"off","publication":"public"}`,
+		body: `{"validation":"off","publication":"public"}`,
 	},
-	"GET /api/v1/projects/:project/versions/:version/openapi/invalid-requests": {action: access.UsageRead},
-}
-
-// openAPIAnonymous is what a caller without a credential gets.
-var openAPIAnonymous = map[string]string{
-	"GET /projects/:project/versions/:version/openapi":                   "in",
-	"POST /projects/:project/versions/:version/openapi":                  "in",
-	"POST /projects/:project/versions/:version/openapi/remove":           "in",
-	"POST /projects/:project/versions/:version/openapi/settings":         "in",
-	"GET /projects/:project/versions/:version/openapi/operation":         "in",
-	"GET /api/v1/projects/:project/versions/:version/openapi":            "401",
-	"PUT /api/v1/projects/:project/versions/:version/openapi":            "401",
-	"DELETE /api/v1/projects/:project/versions/:version/openapi":         "401",
-	"GET /api/v1/projects/:project/versions/:version/openapi/operations": "401",
-	"GET /api/v1/projects/:project/versions/:version/openapi/rules":      "401",
-
-	"GET /api/v1/projects/:project/versions/:version/openapi/settings":         "401",
-	"PUT /api/v1/projects/:project/versions/:version/openapi/settings":         "401",
-	"GET /api/v1/projects/:project/versions/:version/openapi/invalid-requests": "401",
 }

@@ -27,7 +27,7 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "mode=passthrough&methods=api_key&keyless=reject",
 	},
-	"POST /projects/:project/versions":         {action: access.ProjectUpdate, body: "version=2.0.0"},
+	"POST /projects/:project/versions":         {action: access.ProjectUpdate, body: "name=2.0.0"},
 	"GET /projects/:project/versions/:version": {action: access.UsageRead},
 	"POST /projects/:project/versions/:version": {
 		action: access.ProjectUpdate,
@@ -61,7 +61,7 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "ip_deny=192.0.2.0%2F24",
 	},
-	"POST /projects/:project/environments/:environment": {
+	"POST /projects/:project/versions/:version/environments/:environment/target": {
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
@@ -70,27 +70,27 @@ var projectGuards = map[string]guard{
 		owner:  200,
 		silent: true,
 	},
-	"GET /projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
-	"POST /projects/:project/environments/:environment/upstream-headers": {
+	"GET /projects/:project/versions/:version/environments/:environment/upstream-headers": {action: access.ProjectRead},
+	"POST /projects/:project/versions/:version/environments/:environment/upstream-headers": {
 		action: access.ProjectUpdate,
 		body:   "name=X-Upstream-Token&secret_value=s3cret",
 	},
-	"GET /projects/:project/environments/:environment/upstream-headers/:name": {
+	"GET /projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
 	},
-	"POST /projects/:project/environments/:environment/upstream-headers/:name/remove": {
+	"POST /projects/:project/versions/:version/environments/:environment/upstream-headers/:name/remove": {
 		action: access.ProjectUpdate,
 		needs:  "upstream header",
 		body:   "confirm=true",
 	},
-	"GET /projects/:project/environments/:environment/client-certificate": {action: access.ProjectRead},
-	"POST /projects/:project/environments/:environment/client-certificate": {
+	"GET /projects/:project/versions/:version/environments/:environment/client-certificate": {action: access.ProjectRead},
+	"POST /projects/:project/versions/:version/environments/:environment/client-certificate": {
 		action: access.ProjectUpdate,
 		needs:  "https target",
 		body:   "certificate={certificate}&private_key={private_key}",
 	},
-	"POST /projects/:project/environments/:environment/client-certificate/remove": {
+	"POST /projects/:project/versions/:version/environments/:environment/client-certificate/remove": {
 		action: access.ProjectUpdate,
 		needs:  "client certificate",
 		body:   "confirm=true",
@@ -115,62 +115,32 @@ var projectGuards = map[string]guard{
 	"GET /exports/:export/ledger":           {action: access.ExportRead, needs: "ready"},
 	"POST /exports/:export/cancel":          {action: access.ExportCreate, body: "confirm=true"},
 
-	"POST /proxy": {
-		action:    access.ProjectCreate,
-		body:      `{"target":"http://127.0.0.1:9/moved"}`,
-		anonymous: 201,
-		outsider:  201,
-		owner:     201,
-	},
-	"GET /api/v1/projects":                   {action: access.ProjectRead, outsider: 200},
-	"GET /api/v1/projects/:project":          {action: access.ProjectRead},
-	"PATCH /api/v1/projects/:project":        {action: access.ProjectUpdate, body: `{"display_name":"Renamed"}`},
-	"GET /api/v1/projects/:project/deletion": {action: access.ProjectRead},
+	"POST /proxy":                            {body: `{"target":"http://127.0.0.1:9/moved"}`, anonymous: 201, outsider: 201},
+	"GET /api/v1/projects":                   {outsider: 200},
+	"PATCH /api/v1/projects/:project":        {body: `{"display_name":"Renamed"}`},
 	"GET /projects/:project/delete":          {action: access.ProjectRead},
 	"POST /projects/:project/delete":         {action: access.ProjectDelete, body: "confirm=true"},
 	"POST /projects/:project/restore":        {action: access.ProjectRestore, needs: "deleted"},
 	"GET /bin":                               {action: access.ProjectRead, outsider: 200},
-	"DELETE /api/v1/projects/:project":       {action: access.ProjectDelete},
-	"POST /api/v1/projects/:project/restore": {action: access.ProjectRestore, needs: "deleted"},
+	"POST /api/v1/projects/:project/restore": {needs: "deleted"},
 	"POST /projects/:project/move": {
 		action: access.ProjectMove,
 		body:   "team={team}&confirm=true", // where it is
 		silent: true,
 	},
 	"POST /api/v1/projects/:project/move": {
-		action: access.ProjectMove,
 		body:   `{"team":"{team}"}`, // where it is; the tests of service/projects move it
 		silent: true,
 	},
-	"PATCH /api/v1/projects/:project/versions/:version": {
-		action: access.ProjectUpdate,
-		body:   `{"requests_auth":{"mode":"passthrough"}}`,
-	},
-	"POST /api/v1/projects/:project/versions": {
-		action: access.ProjectUpdate,
-		body:   `{"version":"2.0.0"}`,
-		owner:  201,
-	},
+	"PATCH /api/v1/projects/:project/versions/:version": {body: `{"requests_auth":{"mode":"passthrough"}}`},
+	"POST /api/v1/projects/:project/versions":           {body: `{"name":"2.0.0"}`},
 	"POST /api/v1/projects/:project/versions/:version/environments": {
-		action: access.ProjectUpdate,
-		body:   `{"name":"staging","target":"http://127.0.0.1:9/staging"}`,
-		owner:  201,
+		body: `{"name":"staging","target":"http://127.0.0.1:9/staging"}`,
 	},
-	"GET /api/v1/projects/:project/versions/:version/callers":                           {action: access.UsageRead},
-	"GET /api/v1/projects/:project/versions/:version/environments/:environment/callers": {action: access.UsageRead},
-	"DELETE /api/v1/projects/:project/versions/:version": {
-		action: access.ProjectUpdate,
-		needs:  "two versions",
-		owner:  204,
-	},
-	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment": {
-		action: access.ProjectUpdate,
-		needs:  "two environments",
-		owner:  204,
-	},
-	"PATCH /api/v1/projects/:project/environments/:environment": {
-		action: access.ProjectUpdate,
-		body:   `{"target":"http://127.0.0.1:9/moved"}`,
+	"DELETE /api/v1/projects/:project/versions/:version":                           {needs: "two versions"},
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment": {needs: "two environments"},
+	"PATCH /api/v1/projects/:project/versions/:version/environments/:environment": {
+		body: `{"target":"http://127.0.0.1:9/moved"}`,
 	},
 	"POST /api/v1/projects/:project/environments/:environment/check": {action: access.ProjectUpdate, silent: true},
 	"POST /api/v1/projects/:project/versions/:version/token-issuers/test": {
@@ -183,84 +153,34 @@ var projectGuards = map[string]guard{
 		body:   `{"opaque":{"endpoint":"http://127.0.0.1:9/introspect"}}`,
 		silent: true,
 	},
-	"GET /api/v1/projects/:project/environments/:environment/upstream-headers": {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {
-		action: access.ProjectUpdate,
-		body:   `{"value":"s3cret"}`,
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
+		needs: "upstream header",
 	},
-	"DELETE /api/v1/projects/:project/environments/:environment/upstream-headers/:name": {
-		action: access.ProjectUpdate,
-		needs:  "upstream header",
-		owner:  204,
+	"PUT /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
+		body: `{"value":"s3cret"}`,
 	},
-	"GET /api/v1/projects/:project/environments/:environment/client-certificate": {
-		action: access.ProjectRead,
-		needs:  "client certificate",
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": {
+		needs: "upstream header",
 	},
-	"PUT /api/v1/projects/:project/environments/:environment/client-certificate": {
-		action: access.ProjectUpdate,
-		needs:  "https target",
-		body:   `{"certificate":"{certificate}","private_key":"{private_key}"}`,
+	"GET /api/v1/projects/:project/versions/:version/environments/:environment/client-certificate": {
+		needs: "client certificate",
 	},
-	"DELETE /api/v1/projects/:project/environments/:environment/client-certificate": {
-		action: access.ProjectUpdate,
-		needs:  "client certificate",
-		owner:  204,
+	"PUT /api/v1/projects/:project/versions/:version/environments/:environment/client-certificate": {
+		needs: "https target",
+		body:  `{"certificate":"{certificate}","private_key":"{private_key}"}`,
 	},
-	"GET /api/v1/projects/:project/call-signing": {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/call-signing": {action: access.ProjectUpdate},
-	"DELETE /api/v1/projects/:project/call-signing": {
-		action: access.ProjectUpdate,
-		needs:  "call signing",
-		owner:  204,
+	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment/client-certificate": {
+		needs: "client certificate",
 	},
-	"POST /api/v1/projects/:project/call-signing/rotate": {action: access.ProjectUpdate, needs: "call signing"},
-	"GET /api/v1/projects/:project/exports":              {action: access.ExportRead},
-	"GET /api/v1/projects/:project/exports/preview":      {action: access.ExportRead, query: "?format=gateway"},
-	"PUT /api/v1/projects/:project/takedown": {
-		action:   access.ProjectTakedown,
-		operator: true,
-		body:     `{"reason":"Phishing"}`,
-	},
-	"DELETE /api/v1/projects/:project/takedown": {action: access.ProjectTakedown, operator: true, needs: "taken"},
-	"POST /api/v1/projects/:project/exports":    {action: access.ExportCreate, body: `{"format":"data"}`, owner: 202},
-	"GET /api/v1/exports/:export":               {action: access.ExportRead},
-	"POST /api/v1/exports/:export/cancel":       {action: access.ExportCreate},
-	"GET /api/v1/exports/:export/ledger":        {action: access.ExportRead, needs: "ready"},
-	"POST /api/v1/imports": {
-		action: access.ProjectImport,
-		query:  "?team={team}&name={name}",
-		body:   "{zip}",
-		owner:  202,
-	},
-	"GET /api/v1/exports/:export/events":          {action: access.ExportRead, needs: "ready"},
-	"GET /api/v1/exports/:export/download":        {action: access.ExportDownload, needs: "ready", audited: true},
-	"GET /api/v1/exports/:export/ledger/download": {action: access.ExportDownload, needs: "ready", audited: true},
-}
-
-// projectAnonymous is what a caller without a credential gets.
-var projectAnonymous = map[string]string{
-	"POST /api/v1/imports":  "401",
-	"GET /imports":          "in",
-	"POST /imports":         "in",
-	"POST /imports/preview": "in",
-	"POST /projects/:project/versions/:version/access":                                  "in",
-	"POST /projects/:project/versions":                                                  "in",
-	"GET /projects/:project/versions/:version":                                          "in",
-	"POST /projects/:project/versions/:version":                                         "in",
-	"POST /projects/:project/versions/:version/delete":                                  "in",
-	"POST /projects/:project/versions/:version/environments":                            "in",
-	"GET /projects/:project/versions/:version/environments/:environment":                "in",
-	"POST /projects/:project/versions/:version/environments/:environment":               "in",
-	"POST /projects/:project/versions/:version/environments/:environment/delete":        "in",
-	"POST /projects/:project/versions/:version/addresses":                               "in",
-	"POST /api/v1/projects/:project/versions":                                           "401",
-	"POST /api/v1/projects/:project/versions/:version/environments":                     "401",
-	"PATCH /api/v1/projects/:project/versions/:version":                                 "401",
-	"GET /api/v1/projects/:project/versions/:version/callers":                           "401",
-	"GET /api/v1/projects/:project/versions/:version/environments/:environment/callers": "401",
-	"DELETE /api/v1/projects/:project/versions/:version":                                "401",
-	"DELETE /api/v1/projects/:project/versions/:version/environments/:environment":      "401",
-	"PUT /api/v1/projects/:project/takedown":                                            "401",
-	"DELETE /api/v1/projects/:project/takedown":                                         "401",
+	"DELETE /api/v1/projects/:project/call-signing":      {needs: "call signing"},
+	"POST /api/v1/projects/:project/call-signing/rotate": {needs: "call signing"},
+	"GET /api/v1/projects/:project/exports/preview":      {query: "?format=gateway"},
+	"PUT /api/v1/projects/:project/takedown":             {operator: true, body: `{"reason":"Phishing"}`},
+	"DELETE /api/v1/projects/:project/takedown":          {operator: true, needs: "taken"},
+	"POST /api/v1/projects/:project/exports":             {body: `{"format":"data"}`},
+	"GET /api/v1/exports/:export/ledger":                 {needs: "ready"},
+	"POST /api/v1/imports":                               {query: "?team={team}&name={name}", body: "{zip}"},
+	"GET /api/v1/exports/:export/events":                 {needs: "ready"},
+	"GET /api/v1/exports/:export/download":               {needs: "ready", audited: true},
+	"GET /api/v1/exports/:export/ledger/download":        {needs: "ready", audited: true},
 }

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 
+	"postern/core/contract"
+	"postern/handlers/pages/ascode"
 	"postern/service/access"
 	"postern/testkit/controlplane"
 )
 
 // guard declares what a route requires of its caller: an action, from which follows
-// what a viewer, a member and an owner get, or nothing (open). A status of zero is the
-// usual one, which withDefaults fills in.
+// what a viewer, a member and an owner get, or nothing (open). Operations of the contract have their own action. A status
+// of zero is the usual one, which withDefaults fills in.
 type guard struct {
 	open     bool // needs no credential; anonymous (routes_test.go) has its status
 	action   access.Action
@@ -49,8 +52,9 @@ func (g guard) withDefaults(method, route string) guard {
 	return g
 }
 
-// guards declares every route of the control plane, a table per subject.
-var guards = merge(
+// guards declares every route of the control plane, a table per subject. Routes of operations, and pages and forms with
+// lines as code, have the permissions of their operations, unless a table says otherwise.
+var guards = withOperations(merge(
 	publicGuards,
 	accountGuards,
 	projectGuards,
@@ -66,7 +70,37 @@ var guards = merge(
 	loginGuards,
 	oidcGuards,
 	webhookGuards,
-)
+))
+
+// withOperations adds the permissions of operations to their routes, pages and forms, and the statuses of their success
+// to their routes.
+func withOperations(all map[string]guard) map[string]guard {
+	permissions := map[string]contract.Permission{} // by the operation's id
+	for _, described := range contract.Operations() {
+		op := described.Describe()
+		permissions[op.ID] = op.Permission
+		name := op.Method + " " + strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
+		g := all[name]
+		g.action, g.owner = op.Permission, cmp.Or(g.owner, op.Status)
+		all[name] = g
+	}
+	add := func(name string, calls []ascode.Call) {
+		g := all[name]
+		if len(calls) == 0 || g.open || g.action != "" || permissions[calls[0].Operation] == "" {
+			return
+		}
+		g.action = permissions[calls[0].Operation]
+		all[name] = g
+	}
+	table := ascode.NewTable(ascode.Readers{})
+	for route, page := range table.Pages {
+		add("GET "+route, page.Reads)
+	}
+	for route, calls := range table.Forms {
+		add("POST "+route, calls)
+	}
+	return all
+}
 
 // merge joins tables of guards. It panics on a route that is declared twice.
 func merge[V any](tables ...map[string]V) map[string]V {

@@ -17,17 +17,5 @@ var transformGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "transforms=request+remove+X-Posted",
 	},
-	"GET /api/v1/projects/:project/versions/:version/transforms": {action: access.ProjectRead},
-	"PUT /api/v1/projects/:project/versions/:version/transforms": {
-		action: access.ProjectUpdate,
-		body:   transformsBody,
-	},
-}
-
-// transformAnonymous is what a caller without a credential gets.
-var transformAnonymous = map[string]string{
-	"GET /projects/:project/versions/:version/transforms":        "in",
-	"POST /projects/:project/versions/:version/transforms":       "in",
-	"GET /api/v1/projects/:project/versions/:version/transforms": "401",
-	"PUT /api/v1/projects/:project/versions/:version/transforms": "401",
+	"PUT /api/v1/projects/:project/versions/:version/transforms": {body: transformsBody},
 }

@@ -16,14 +16,3 @@ var usageGuards = map[string]guard{
 	"GET /api/v1/projects/:project/requests":          {action: access.UsageRead},
 	"GET /api/v1/projects/:project/requests/:request": {action: access.UsageRead, owner: http.StatusNotFound},
 }
-
-// usageAnonymous has their answers to callers without a credential.
-var usageAnonymous = map[string]string{
-	"GET /projects/:project/usage":                    "in",
-	"GET /projects/:project/usage.csv":                "in",
-	"GET /projects/:project/requests/:request":        "in",
-	"GET /projects/:project/requests":                 "in",
-	"GET /api/v1/projects/:project/usage":             "401",
-	"GET /api/v1/projects/:project/requests":          "401",
-	"GET /api/v1/projects/:project/requests/:request": "401",
-}

@@ -46,7 +46,7 @@ var sortedLists = []struct {
 	}, "id"},
 	{"/api/v1/audit", map[string]string{"created": ""}, "id"},
 	{"/api/v1/teams", map[string]string{"created": "id", "name": "name"}, "id"},
-	{"/api/v1/tenants/:tenant/approvals", map[string]string{"created": "id", "value": "value"}, "id"},
+	{"/api/v1/tenants/:tenant/signup/approvals", map[string]string{"created": "id", "value": "value"}, "id"},
 	{"/api/v1/projects/:project/relations", map[string]string{
 		"object": "object", "user": "user", "created": "",
 	}, "object"},
@@ -229,7 +229,7 @@ var listPages = []struct{ page, query, shows string }{
 		".chips a[href='/settings/webhooks/:webhook?dir=asc&sort=created#deliveries']",
 	},
 	{"/teams", "sort=name&dir=desc&q=team", "#sort-name[aria-current]"},
-	{"/tenants/:tenant/entry", "sort=value&dir=desc&q=example", "#sort-value[aria-current]"},
+	{"/tenants/:tenant/signup", "sort=value&dir=desc&q=example", "#sort-value[aria-current]"},
 	{"/teams/:team", "sort=role&dir=desc&q=@", "#sort-role[aria-current]"},
 	{"/teams/:team", "invitations_sort=expires&invitations_dir=desc", "#invitations-sort-expires[aria-current]"},
 	{"/tenants/:tenant/users", "sort=name&dir=desc", "th[aria-sort=descending] #sort-name"},

@@ -134,7 +134,7 @@ func TestForm_roleLoweredMeanwhile(t *testing.T) {
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
 	has := o.NewObjects(t, "", "")
-	path := has.Path("/projects/:project/environments/:environment/upstream-headers")
+	path := has.Path("/projects/:project/versions/:version/environments/:environment/upstream-headers")
 	body := "name=X-Source&typed_name=&secret_value=hunter2hunter2"
 	got := o.Do(t, http.MethodPost, path, body, o.Members[access.Viewer])
 	page, err := goquery.NewDocumentFromReader(strings.NewReader(got.Raw))
@@ -183,7 +183,7 @@ func TestForm_refusedSecrets(t *testing.T) {
 			db := state.OpenSQLite(t)
 			o := controlplane.NewFixture(t, db)
 			has := o.NewObjects(t, "https target", "")
-			path := has.Path("/projects/:project/environments/:environment/" + tt.page)
+			path := has.Path("/projects/:project/versions/:version/environments/:environment/" + tt.page)
 			shown := parsed(t, o.Do(t, http.MethodGet, path, "", o.Owner).Raw)
 			name := shown.Find(tt.field).AttrOr("name", "")
 			got := o.Do(t, http.MethodPost, path, url.Values{name: {tt.secret}}.Encode(), o.Members[access.Viewer])

@@ -33,7 +33,7 @@ var notRefused = map[string]string{
 
 const (
 	accessRoute      = "/projects/:project/versions/:version/access"
-	certificateRoute = "/projects/:project/environments/:environment/client-certificate"
+	certificateRoute = "/projects/:project/versions/:version/environments/:environment/client-certificate"
 )
 
 // creates are the last parts of addresses of forms that create something. They have a nonce, so

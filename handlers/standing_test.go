@@ -57,10 +57,12 @@ var readings = map[string]func(t *testing.T, o *controlplane.Fixture) reading{
 		caller, _ := o.NewMember(t, access.Member)
 		has := o.NewObjects(t, "", "/:export")
 		return reading{has, caller, func(ctx context.Context) error {
-			if _, err := o.Server.Projects.Delete(ctx, o.Principal, has.Project); err != nil {
+			in := contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: has.Project}}
+			if _, err := o.Server.Projects.Delete(ctx, o.Principal, in); err != nil {
 				return err
 			}
-			_, err := o.Server.Projects.Erase(ctx, o.Principal, has.Project, has.ProjectName)
+			in.Now, in.Confirm = true, has.ProjectName
+			_, err := o.Server.Projects.Delete(ctx, o.Principal, in)
 			return err
 		}}
 	},

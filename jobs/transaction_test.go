@@ -110,19 +110,17 @@ func (f *fixture) changes(
 			return err
 		},
 		"change settings": func() error {
-			_, err := f.projects.UpdateSettings(ctx, owner, project, "", projects.Settings{DisplayName: &name})
+			_, err := f.projects.Update(ctx, owner, contract.ProjectChange{DisplayName: &name}.Of(project))
 			return err
 		},
 		"change access": func() error {
-			change := projects.AccessChange{Mode: &mode}
-			_, err := f.projects.UpdateAccess(ctx, owner, project, version.ID, "", change)
+			change := contract.VersionChange{RequestsAuth: contract.RequestsAuthChange{Mode: &mode}}
+			_, err := f.projects.UpdateVersion(ctx, owner, change.Of(project, version.ID))
 			return err
 		},
 		"change a target": func() error {
-			_, err := f.projects.UpdateEnvironment(
-				ctx, owner, project, environment.ID, "",
-				projects.EnvironmentChange{Target: new("https://b.example.com")},
-			)
+			change := contract.EnvironmentChange{Target: new("https://b.example.com")}
+			_, err := f.projects.UpdateEnvironment(ctx, owner, change.Of(project, version.ID, environment.ID))
 			return err
 		},
 		"create a key": func() error {

@@ -36,38 +36,38 @@ type AppClient struct {
 
 // Provider is a row of providers: an identity provider that an app client offers.
 type Provider struct {
-	ID            string `gorm:"primaryKey"`
-	ClientID      string // of app_clients
-	Type          string
-	Managed       bool
-	AppID         string // what the provider calls us: its client id
-	ClientSecret  secrets.Sealed
-	Issuer        string
-	Scopes        []string `gorm:"serializer:json"`
-	TokenClient   string
-	TokenUpstream string
-	Label         string   // on its button, "" for the kind's name
-	Audience      string   // the API that its access tokens are for, "" for none
-	ResponseMode  string   // query or form_post, "" for kinds that take none
-	Domains       []string `gorm:"serializer:json"` // of addresses that it is authoritative for
-	SignInDomains []string `gorm:"serializer:json"` // of addresses that lead to it
-	Endpoints     string   // JSON of a snapshot.ProviderEndpoints, "" until its discovery document was read
-	Enabled       bool
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
+	ID                   string `gorm:"primaryKey"`
+	AppClientID          string
+	Type                 string
+	Managed              bool
+	ClientID             string // of the app that is registered with the provider
+	ClientSecret         secrets.Sealed
+	Issuer               string
+	Scopes               []string `gorm:"serializer:json"`
+	ClientToken          string
+	UpstreamToken        string
+	Label                string   // on its button, "" for the type's name
+	Audience             string   // the API that its access tokens are for, "" for none
+	ResponseMode         string   // query or form_post, "" for types that take none
+	AuthoritativeDomains []string `gorm:"serializer:json"` // of addresses
+	SignInDomains        []string `gorm:"serializer:json"` // of addresses that lead to it
+	Endpoints            string   // JSON of a snapshot.ProviderEndpoints, "" until its discovery document was read
+	Enabled              bool
+	CreatedAt            time.Time
+	UpdatedAt            time.Time
 }
 
 // SecretPlace returns the place that the provider's secret is sealed for. Gateways need it
 // where clients get the provider's tokens, which gateways then verify with the provider.
 func (p Provider) SecretPlace() secrets.Place {
 	place := secrets.Place{Table: "providers", Row: p.ID, Column: "client_secret", Purpose: secrets.ForControl}
-	if p.TokenClient == providerTokens {
+	if p.ClientToken == providerTokens {
 		place.Purpose = secrets.ForGateways
 	}
 	return place
 }
 
-// providerTokens is the TokenClient of providers whose own tokens clients get.
+// providerTokens is the ClientToken of providers whose own tokens clients get.
 const providerTokens = "provider"
 
 // SigningKey is a row of signing_keys. It signs from ActiveAt on and verifies from
@@ -158,12 +158,13 @@ func (t *Tx) DeleteAppClient(id string) error {
 	if err := t.db.Where("session_id IN (?)", sessions).Delete(&LoginGrant{}).Error; err != nil {
 		return err
 	}
-	for _, row := range []any{
-		&LogoutNotice{}, &LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}, &Provider{},
-	} {
+	for _, row := range []any{&LogoutNotice{}, &LoginSession{}, &LoginConsent{}, &LoginAttempt{}, &SigningKey{}} {
 		if err := t.db.Where("client_id = ?", id).Delete(row).Error; err != nil {
 			return err
 		}
+	}
+	if err := t.db.Where("app_client_id = ?", id).Delete(&Provider{}).Error; err != nil {
+		return err
 	}
 	return t.db.Where("id = ?", id).Delete(&AppClient{}).Error
 }
@@ -177,14 +178,14 @@ func (t *Tx) ProviderByID(id string) (Provider, error) {
 // ProvidersOf lists an app client's providers in the order they were made.
 func (t *Tx) ProvidersOf(clientID string) ([]Provider, error) {
 	var list []Provider
-	return list, t.db.Where("client_id = ?", clientID).Order("created_at, id").Find(&list).Error
+	return list, t.db.Where("app_client_id = ?", clientID).Order("created_at, id").Find(&list).Error
 }
 
 // ProvidersOfAll lists the providers of all the app clients named, each client's in
 // the order they were made.
 func (t *Tx) ProvidersOfAll(clientIDs []string) ([]Provider, error) {
 	var list []Provider
-	return list, t.db.Where("client_id IN ?", clientIDs).Order("client_id, created_at, id").Find(&list).Error
+	return list, t.db.Where("app_client_id IN ?", clientIDs).Order("app_client_id, created_at, id").Find(&list).Error
 }
 
 // UpdateProvider writes the changeable columns if the row still has the UpdatedAt
@@ -194,8 +195,8 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 		Model(&Provider{}).
 		Where("id = ? AND updated_at = ?", p.ID, seen).
 		Select(
-			"AppID", "ClientSecret", "Scopes", "TokenClient", "TokenUpstream", "Audience", "Domains", "SignInDomains",
-			"Label", "ResponseMode", "Enabled", "UpdatedAt",
+			"ClientID", "ClientSecret", "Scopes", "ClientToken", "UpstreamToken", "Audience", "AuthoritativeDomains",
+			"SignInDomains", "Label", "ResponseMode", "Enabled", "UpdatedAt",
 		).
 		UpdateColumns(&p)
 	return res.RowsAffected == 1, res.Error

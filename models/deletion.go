@@ -1,22 +1,13 @@
 package models
 
-import "time"
+import (
+	"time"
 
-// ProjectContents counts what belongs to a project, keys up to MaxTotal+1.
-type ProjectContents struct {
-	Versions     int64
-	Environments int64
-	Keys         int64
-	ActiveKeys   int64
-	ProductKeys  int64 // of Keys, those that open the other projects of the product too
-	AppClients   int64 // of its own tenant
-	Users        int64 // of its own tenant
-	Groups       int64 // of its own tenant
-	Exports      int64
-}
+	"postern/core/contract"
+)
 
-// ContentsOf counts what belongs to a project at now.
-func (t *Tx) ContentsOf(project Project, now time.Time) (out ProjectContents, err error) {
+// ContentsOf counts what belongs to a project at now, keys up to MaxTotal+1. It leaves NewestExport out.
+func (t *Tx) ContentsOf(project Project, now time.Time) (out contract.ProjectDeletion, err error) {
 	projectID := project.ID
 	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
 	versions := t.db.Model(&Version{}).Select("id").Where("project_id = ?", projectID)

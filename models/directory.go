@@ -152,38 +152,43 @@ func (t *Tx) LockTenant(id string) (Tenant, error) {
 	return one, q.Where("id = ?", id).Take(&one).Error
 }
 
-// SaveTenantLogin writes the rules of who may join a tenant.
-func (t *Tx) SaveTenantLogin(row TenantLogin) error {
+// SaveSignupPolicy writes the sign-up policy of a tenant.
+func (t *Tx) SaveSignupPolicy(row SignupPolicy) error {
 	return t.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 
-// PreApprovalsOf lists a tenant's pre-approvals by what they approve.
-func (t *Tx) PreApprovalsOf(tenantID string) ([]PreApproval, error) {
-	var list []PreApproval
+// ApprovalsOf lists a tenant's approvals by what they approve.
+func (t *Tx) ApprovalsOf(tenantID string) ([]Approval, error) {
+	var list []Approval
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("kind, value").Find(&list).Error
 }
 
-// PreApprovalsListed lists a tenant's pre-approvals by age, or by value or created.
-func (t *Tx) PreApprovalsListed(tenantID string, page Page) (List[PreApproval], error) {
+// ApprovalsListed lists a tenant's approvals by age, or by value or created.
+func (t *Tx) ApprovalsListed(tenantID string, page Page) (List[Approval], error) {
 	q := t.db.Where("tenant_id = ?", tenantID)
 	page = t.searching(page, "value")
-	id := func(row PreApproval) string { return row.ID }
+	id := func(row Approval) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "id", id)
 	}
-	return sorted(q, page, orders[PreApproval]{
+	return sorted(q, page, orders[Approval]{
 		"created": byID("id", id),
-		"value":   byText(t, "value", func(row PreApproval) string { return row.Value }),
+		"value":   byText(t, "value", func(row Approval) string { return row.Value }),
 	}, "id", id)
 }
 
-// PreApprovalByID finds a pre-approval.
-func (t *Tx) PreApprovalByID(id string) (PreApproval, error) {
-	var one PreApproval
+// ApprovalByID finds an approval.
+func (t *Tx) ApprovalByID(id string) (Approval, error) {
+	var one Approval
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// DeletePreApproval removes a pre-approval. Users who joined through it stay.
-func (t *Tx) DeletePreApproval(id string) error {
-	return t.db.Where("id = ?", id).Delete(&PreApproval{}).Error
+// UpdateApproval writes the groups of an approval.
+func (t *Tx) UpdateApproval(row Approval) error {
+	return t.db.Model(&Approval{}).Where("id = ?", row.ID).Select("Groups", "UpdatedAt").UpdateColumns(&row).Error
+}
+
+// DeleteApproval removes an approval. Users who joined through it stay.
+func (t *Tx) DeleteApproval(id string) error {
+	return t.db.Where("id = ?", id).Delete(&Approval{}).Error
 }

@@ -34,7 +34,7 @@ var rows = []any{
 	&models.AuditChain{}, &models.AppClient{}, &models.Provider{}, &models.SigningKey{},
 	&models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
 	&models.LogoutNotice{},
-	&models.EndUser{}, &models.Identity{}, &models.TenantLogin{}, &models.PreApproval{}, &models.UserGroup{},
+	&models.EndUser{}, &models.Identity{}, &models.SignupPolicy{}, &models.Approval{}, &models.UserGroup{},
 	&models.GroupMember{}, &models.GroupGroup{}, &models.DeletedUser{}, &models.RevokedHash{}, &models.Product{},
 	&models.ProjectTenant{}, &models.LimitCount{}, &models.Worker{}, &models.Domain{},
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},

@@ -44,23 +44,24 @@ type Identity struct {
 	CreatedAt   time.Time
 }
 
-// TenantLogin is a row of tenant_logins: the rules of who may join a tenant. A
-// tenant without a row has the defaults.
-type TenantLogin struct {
+// SignupPolicy is a row of signup_policies: who may sign in to a tenant for the first time. A tenant without a row has
+// the defaults.
+type SignupPolicy struct {
 	TenantID   string `gorm:"primaryKey"`
 	InviteOnly bool
 	UpdatedAt  time.Time
 }
 
-// PreApproval is a row of pre_approvals: who may join an invite-only tenant, and the
-// groups (ids) that they are put into.
-type PreApproval struct {
+// Approval is a row of approvals: who may sign in to an invite-only tenant for the first time, and the groups (ids)
+// that they are put into.
+type Approval struct {
 	ID        string `gorm:"primaryKey"`
 	TenantID  string
 	Kind      string   // email or domain
 	Value     string   // lower case
 	Groups    []string `gorm:"serializer:json"`
 	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // UserGroup is a row of user_groups.
@@ -189,20 +190,19 @@ func (t *Tx) UpdateEndUser(u EndUser) error {
 		UpdateColumns(&u).Error
 }
 
-// TenantLoginOf returns the rules of who may join a tenant, the defaults if it has
-// no row.
-func (t *Tx) TenantLoginOf(tenantID string) (TenantLogin, error) {
-	var list []TenantLogin
+// SignupPolicyOf returns the sign-up policy of a tenant, the defaults if it has no row.
+func (t *Tx) SignupPolicyOf(tenantID string) (SignupPolicy, error) {
+	var list []SignupPolicy
 	err := t.db.Where("tenant_id = ?", tenantID).Find(&list).Error
 	if len(list) == 0 {
-		return TenantLogin{TenantID: tenantID}, err
+		return SignupPolicy{TenantID: tenantID}, err
 	}
 	return list[0], err
 }
 
-// PreApprovalsFor lists the pre-approvals that an address or its domain matches.
-func (t *Tx) PreApprovalsFor(tenantID, email, domain string) ([]PreApproval, error) {
-	var list []PreApproval
+// ApprovalsFor lists the approvals that an address or its domain matches.
+func (t *Tx) ApprovalsFor(tenantID, email, domain string) ([]Approval, error) {
+	var list []Approval
 	return list, t.db.Where(
 		"tenant_id = ? AND ((kind = 'email' AND value = ?) OR (kind = 'domain' AND value = ?))", tenantID,
 		email, domain,

@@ -25,9 +25,9 @@ func (t *Tx) ContentsOfTenant(id string, now time.Time) (out TenantContents, err
 	}{
 		{&out.Users, &EndUser{}, "tenant_id = ?", []any{id}},
 		{&out.Groups, &UserGroup{}, "tenant_id = ?", []any{id}},
-		{&out.Approvals, &PreApproval{}, "tenant_id = ?", []any{id}},
+		{&out.Approvals, &Approval{}, "tenant_id = ?", []any{id}},
 		{&out.AppClients, &AppClient{}, "tenant_id = ?", []any{id}},
-		{&out.Providers, &Provider{}, "client_id IN (?)", []any{clients}},
+		{&out.Providers, &Provider{}, "app_client_id IN (?)", []any{clients}},
 		{&out.Sessions, &LoginSession{}, "client_id IN (?) AND ended_at IS NULL AND expires_at > " +
 			"?", []any{clients, now}},
 	} {

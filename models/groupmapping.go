@@ -44,7 +44,7 @@ func (t *Tx) GroupMappingsServed(projectID string) ([]NamedMapping, error) {
 		Model(&GroupMapping{}).
 		Select("group_mappings.*, user_groups.name AS \"group\"").
 		Joins("JOIN user_groups ON user_groups.id = group_mappings.group_id").
-		Where("provider_id IN (?)", t.db.Model(&Provider{}).Select("id").Where("client_id IN (?)", clients)).
+		Where("provider_id IN (?)", t.db.Model(&Provider{}).Select("id").Where("app_client_id IN (?)", clients)).
 		Order("provider_id, position").
 		Find(&list).Error
 }

@@ -39,9 +39,9 @@ func (t *Tx) CountPeople(tenantID string) (int64, error) {
 	return n, t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID).Count(&n).Error
 }
 
-// AllPreApprovals lists who may join a tenant, by id.
-func (t *Tx) AllPreApprovals(tenantID string) ([]PreApproval, error) {
-	var list []PreApproval
+// AllApprovals lists who may join a tenant, by id.
+func (t *Tx) AllApprovals(tenantID string) ([]Approval, error) {
+	var list []Approval
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("id").Find(&list).Error
 }
 
@@ -62,6 +62,6 @@ func (t *Tx) AllNestings(tenantID string) ([]GroupGroup, error) {
 // with the sealed secret.
 func (t *Tx) ProvidersWithSecrets(projectID string) ([]Provider, error) {
 	var list []Provider
-	return list, t.db.Where("client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).
+	return list, t.db.Where("app_client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).
 		Order("id").Find(&list).Error
 }

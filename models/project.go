@@ -111,24 +111,14 @@ func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
 	return teams, nil
 }
 
-// ProjectFilter selects projects by whether they are deleted.
-type ProjectFilter string
-
-// The filters.
-const (
-	AllProjects     ProjectFilter = ""
-	ServedProjects  ProjectFilter = "served"
-	DeletedProjects ProjectFilter = "deleted"
-)
-
 // ProjectsOfTeams lists the projects of the teams by name, without those that are being
-// purged at now.
-func (t *Tx) ProjectsOfTeams(teamIDs []string, f ProjectFilter, now time.Time, page Page) (List[Project], error) {
+// purged at now: only those in a state, "" for any.
+func (t *Tx) ProjectsOfTeams(teamIDs []string, state string, now time.Time, page Page) (List[Project], error) {
 	q := t.db.Where("team_id IN ?", teamIDs)
-	switch f {
-	case ServedProjects:
+	switch state {
+	case contract.ProjectServed:
 		q = q.Where("deleted_at IS NULL")
-	case DeletedProjects:
+	case contract.ProjectDeleted:
 		q = q.Where("purge_at > ?", now)
 	default:
 		q = q.Where("(purge_at IS NULL OR purge_at > ?)", now)

@@ -14,7 +14,7 @@ type holding struct{ table, key, where string }
 func logins(owner string) []holding {
 	tenants := "(SELECT id FROM tenants WHERE " + owner + " = ?)"
 	clients := "(SELECT id FROM app_clients WHERE tenant_id IN " + tenants + ")"
-	providers := "(SELECT id FROM providers WHERE client_id IN " + clients + ")"
+	providers := "(SELECT id FROM providers WHERE app_client_id IN " + clients + ")"
 	return []holding{
 		{"login_grants", "hash", "session_id IN (SELECT id FROM login_sessions WHERE client_id IN " + clients + ")"},
 		{"login_sessions", "id", "client_id IN " + clients},
@@ -25,13 +25,13 @@ func logins(owner string) []holding {
 		{"mapped_members", "provider_id", "provider_id IN " + providers},
 		{"unstated_claims", "provider_id", "provider_id IN " + providers},
 		{"group_mappings", "provider_id", "provider_id IN " + providers},
-		{"providers", "id", "client_id IN " + clients},
+		{"providers", "id", "app_client_id IN " + clients},
 		{"app_clients", "id", "tenant_id IN " + tenants},
 		{"group_groups", "parent_id", "parent_id IN (SELECT id FROM user_groups WHERE tenant_id IN " + tenants + ")"},
 		{"group_members", "user_id", "user_id IN (SELECT id FROM end_users WHERE tenant_id IN " + tenants + ")"},
 		{"user_groups", "id", "tenant_id IN " + tenants},
-		{"pre_approvals", "id", "tenant_id IN " + tenants},
-		{"tenant_logins", "tenant_id", "tenant_id IN " + tenants},
+		{"approvals", "id", "tenant_id IN " + tenants},
+		{"signup_policies", "tenant_id", "tenant_id IN " + tenants},
 		{"identities", "user_id", "tenant_id IN " + tenants},
 		{"deleted_users", "user_id", "tenant_id IN " + tenants},
 		{"end_users", "id", "tenant_id IN " + tenants},

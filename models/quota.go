@@ -18,7 +18,7 @@ const (
 	QuotaDocuments QuotaKind = "openapi_documents"
 	QuotaUsers     QuotaKind = "end_users"
 	QuotaGroups    QuotaKind = "user_groups"
-	QuotaApprovals QuotaKind = "pre_approvals"
+	QuotaApprovals QuotaKind = "approvals"
 )
 
 // ownedBy returns the condition on rows of a kind that they belong to a team, to its projects, to their versions, or to

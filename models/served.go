@@ -105,7 +105,7 @@ func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 	var list []Provider
 	return list, t.db.
 		Omit("ClientSecret").
-		Where("client_id IN (?)", t.clientsServed(projectID)).
+		Where("app_client_id IN (?)", t.clientsServed(projectID)).
 		Order("created_at, id").
 		Find(&list).Error
 }

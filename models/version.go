@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"postern/core/contract"
 	"postern/migrations"
 )
 
@@ -33,17 +34,11 @@ func (t *Tx) DeleteEnvironment(id string) error {
 	return t.db.Where("id = ?", id).Delete(&Environment{}).Error
 }
 
-// OwnerCalls are the calls that an owner made; Owner is "" for calls without one.
-type OwnerCalls struct {
-	Owner string
-	Calls int64
-}
-
 // CallersOf lists at most limit owners who called the environments since the hour, those
 // with the most calls first, with the number of all owners and of all calls.
 func (t *Tx) CallersOf(
 	projectID string, environments []string, since int64, limit int,
-) (list []OwnerCalls, owners, calls int64, err error) {
+) (list []contract.Caller, owners, calls int64, err error) {
 	where := func() *gorm.DB {
 		return t.db.
 			Model(&UsageHour{}).

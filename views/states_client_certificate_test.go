@@ -6,7 +6,7 @@ import (
 )
 
 func clientCertificate() projects.ClientCertificate {
-	const action = "/projects/shop/environments/env_1/client-certificate"
+	const action = "/projects/shop/versions/ver_1/environments/env_1/client-certificate"
 	return projects.ClientCertificate{
 		Page:    in("Client certificate", action, "Shop", "Client certificate"),
 		Title:   "1.0.0/prod",

@@ -3,6 +3,7 @@ package views_test
 import (
 	"fmt"
 
+	"postern/core/contract"
 	"postern/views/exports"
 	"postern/views/ui"
 )
@@ -21,42 +22,50 @@ func exportPreview() exports.Preview {
 		Partial: true,
 		Sections: []exports.Section{
 			{ID: "skipped", Title: "Stays behind", Text: "not carried over at all", Open: true,
-				Lines: []exports.LedgerLine{{
+				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.login_sessions.not_transferable",
-					Kind:  "Login sessions",
+					Title: "Login sessions",
 					Count: 1,
 					Note: "Login sessions end with the hosted service. Sessions and refresh tokens are never " +
 						"exported.",
-					Remedy: "Users sign in again at your new provider.",
+					Remedy: new("Users sign in again at your new provider."),
 					Names:  []string{"login_sessions"},
-				}, {
+				}, contract.LedgerLine{
 					Code:  "kong.object_ownership.not_recorded",
-					Kind:  "Object ownership",
+					Title: "Object ownership",
 					Count: 1,
 					Note:  "Postern does not record who owns an object. There is nothing to export.",
-				}}},
+				})},
 			{ID: "approximate", Title: "Moves, with a difference", Text: "close; each line states the difference",
 				Open: true,
-				Lines: []exports.LedgerLine{{
+				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.route.regex_path",
-					Kind:  "Routes",
+					Title: "Routes",
 					Count: 1204,
 					Note: "The same paths reach the upstream, by whole segments and with the same normalization. At " +
 						"worst, an address that gets 404 from the hosted gateway gets an answer.",
 					Names: []string{
 						"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production",
 					},
-				}}},
+				})},
 			{ID: "exact", Title: "Moves exactly", Text: "the same call gets the same answer",
-				Lines: []exports.LedgerLine{{
+				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.key.same_key",
-					Kind:  "API keys",
+					Title: "API keys",
 					Count: 48000,
 					Note:  "The key opens the exported gateway as it opens this one.",
 					Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
-				}}},
+				})},
 		},
 	}
+}
+
+func ledgerLines(lines ...contract.LedgerLine) []exports.LedgerLine {
+	out := make([]exports.LedgerLine, len(lines))
+	for i, line := range lines {
+		out[i].LedgerLine = line
+	}
+	return out
 }
 
 func exportPreviewLate() exports.Preview {

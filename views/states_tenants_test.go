@@ -141,7 +141,7 @@ func tenantHead(current int) tenants.Head {
 	}, {
 		URL:  "/tenants/tnt_1/users",
 		Text: "Users",
-	}, {URL: "/tenants/tnt_1/groups", Text: "Groups"}, {URL: "/tenants/tnt_1/entry", Text: "Entry"}}
+	}, {URL: "/tenants/tnt_1/groups", Text: "Groups"}, {URL: "/tenants/tnt_1/signup", Text: "Sign-up"}}
 	tabs[current].Current = true
 	return tenants.Head{Name: "acme", DisplayName: "Acme Ltd", Tabs: tabs}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func upstreamHeaders() projects.UpstreamHeaders {
-	const action = "/projects/shop/environments/env_1/upstream-headers"
+	const action = "/projects/shop/versions/ver_1/environments/env_1/upstream-headers"
 	return projects.UpstreamHeaders{
 		Page:    in("Upstream headers", action, "Shop", "Upstream headers"),
 		Title:   "1.0.0/prod",
@@ -53,7 +53,7 @@ func upstreamHeadersWrong() projects.UpstreamHeaders {
 }
 
 func upstreamHeaderRemoval() projects.UpstreamHeaderRemoval {
-	const list = "/projects/shop/environments/env_1/upstream-headers"
+	const list = "/projects/shop/versions/ver_1/environments/env_1/upstream-headers"
 	return projects.UpstreamHeaderRemoval{
 		Page: in("Remove Authorization", list+"/Authorization", "Shop", "Upstream headers", "Authorization"),
 		Name: "X-Upstream-Token-Of-The-Billing-Service-In-Production",

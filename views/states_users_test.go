@@ -55,9 +55,9 @@ func userStates() []state {
 				Role:  "admin",
 			}},
 		})},
-		{"entry", tenants.EntryPage(entry())},
-		{"entry-viewer", tenants.EntryPage(tenants.Entry{
-			Page:       in("Entry", "/tenants/tnt_1/entry", "Acme", "Entry"),
+		{"sign-up", tenants.SignupPage(signUp())},
+		{"sign-up-viewer", tenants.SignupPage(tenants.Signup{
+			Page:       in("Sign-up", "/tenants/tnt_1/signup", "Acme", "Sign-up"),
 			Head:       tenantHead(3),
 			InviteOnly: true,
 		})},
@@ -255,20 +255,20 @@ func group() tenants.Group {
 	}
 }
 
-func entry() tenants.Entry {
-	return tenants.Entry{
-		Page:       in("Entry", "/tenants/tnt_1/entry", "Acme", "Entry"),
+func signUp() tenants.Signup {
+	return tenants.Signup{
+		Page:       in("Sign-up", "/tenants/tnt_1/signup", "Acme", "Sign-up"),
 		Head:       tenantHead(3),
 		InviteOnly: true,
-		Action:     "/tenants/tnt_1/entry",
-		List:       listed("/tenants/tnt_1/entry", "approvals", "created", "value"),
+		Action:     "/tenants/tnt_1/signup",
+		List:       listed("/tenants/tnt_1/signup", "approvals", "created", "value"),
 		Approvals: []tenants.Approval{{
 			ID:        "apv_1",
 			Value:     "example.com",
 			Kind:      "every address of the domain",
 			Groups:    "into Staff, leads",
 			Since:     "1 Nov 2026",
-			EndAction: "/tenants/tnt_1/approvals/apv_1/end",
+			EndAction: "/tenants/tnt_1/signup/approvals/apv_1/end",
 		},
 			{
 				ID:        "apv_2",
@@ -276,10 +276,10 @@ func entry() tenants.Entry {
 				Kind:      "this address",
 				Groups:    "into no group",
 				Since:     "9 Nov 2026",
-				EndAction: "/tenants/tnt_1/approvals/apv_2/end",
+				EndAction: "/tenants/tnt_1/signup/approvals/apv_2/end",
 			}},
 		Approve: &tenants.Approve{
-			Action: "/tenants/tnt_1/approvals",
+			Action: "/tenants/tnt_1/signup/approvals",
 			Value:  ui.Value{Text: "example", Error: "Give a domain in lower case, such as example.com."},
 			Groups: groupChoices(),
 		},

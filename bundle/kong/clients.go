@@ -81,7 +81,7 @@ func clientDocOf(p *snapshot.Project, one snapshot.AppClient) clientDoc {
 		doc.Keys = append(doc.Keys, key)
 	}
 	for _, provider := range one.Providers {
-		doc.Upstream[provider.ID] = provider.TokenUpstream
+		doc.Upstream[provider.ID] = provider.UpstreamToken
 	}
 	return doc
 }
@@ -151,9 +151,9 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	}
 	reason := "realm"
 	switch {
-	case s.Provider.TokenClient == snapshot.ProviderToken:
+	case s.Provider.ClientToken == snapshot.ProviderToken:
 		reason = "own_tokens"
-	case s.Provider.TokenUpstream == snapshot.ProviderAccessToken, s.Provider.TokenUpstream == snapshot.ProviderIDToken:
+	case s.Provider.UpstreamToken == snapshot.ProviderAccessToken, s.Provider.UpstreamToken == snapshot.ProviderIDToken:
 		reason = "sealed_tokens"
 	case s.Provider.Type == "facebook":
 		reason = "realm_facebook"

@@ -120,8 +120,8 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 	const tenant = "01234567-89ab-cdef-0123-456789abcdef"
 	provider := func(kind, issuer string, upstream snapshot.TokenType) snapshot.Provider {
 		return snapshot.Provider{
-			ID: "idp_" + kind, Type: kind, Issuer: issuer, Enabled: true, TokenClient: snapshot.ProviderToken,
-			TokenUpstream: upstream,
+			ID: "idp_" + kind, Type: kind, Issuer: issuer, Enabled: true, ClientToken: snapshot.ProviderToken,
+			UpstreamToken: upstream,
 		}
 	}
 	project := func(in bundle.Input) *snapshot.Project {
@@ -132,9 +132,9 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 				provider("google", "", snapshot.ProviderIDToken),
 				provider("microsoft", "https://login.microsoftonline.com/"+tenant+"/v2.0", snapshot.NoToken),
 				provider("oidc", "https://idp.example", snapshot.ProviderIDToken),
-				{ID: "idp_off", Type: "facebook", TokenClient: snapshot.ProviderToken},
+				{ID: "idp_off", Type: "facebook", ClientToken: snapshot.ProviderToken},
 				{ID: "idp_ours", Type: "auth0", Issuer: "https://a.example", Enabled: true,
-					TokenClient: snapshot.ServiceToken},
+					ClientToken: snapshot.ServiceToken},
 			},
 		}}
 		return in.Project
@@ -157,7 +157,7 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 	if diff := cmp.Diff(want, withheldOf(both, &both.Versions[0])); diff != "" {
 		t.Errorf("jwt and opaque (-want +got):\n%s", diff)
 	}
-	both.Clients[0].Providers[3].TokenUpstream = snapshot.ProviderAccessToken
+	both.Clients[0].Providers[3].UpstreamToken = snapshot.ProviderAccessToken
 	if got := withheldOf(both, &both.Versions[0]); !got.Opaque {
 		t.Errorf("a provider with opaque tokens of any form: %+v, want all withheld", got)
 	}
@@ -185,8 +185,8 @@ func TestVerifyHoldsTheEndpointToTheProject(t *testing.T) {
 	in.Project.Clients = []snapshot.AppClient{{
 		ID: "cli_1", Name: "web", Issuer: "https://postern.example/oauth/cli_1", TenantID: in.Project.Tenants[0].ID,
 		Providers: []snapshot.Provider{
-			{ID: "idp_1", Type: "github", Enabled: true, TokenClient: snapshot.ProviderToken,
-				TokenUpstream: snapshot.NoToken},
+			{ID: "idp_1", Type: "github", Enabled: true, ClientToken: snapshot.ProviderToken,
+				UpstreamToken: snapshot.NoToken},
 		},
 	}}
 	original := write(t, in)

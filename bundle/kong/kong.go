@@ -206,8 +206,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if b.Options.Secrets {
 			return bundle.Verdict{Reason: bundle.SomeSecrets.Reason}
 		}
-	case snapshot.FeatureRedirects, snapshot.FeatureEntryRule, snapshot.FeatureGroupMapping, snapshot.FeatureConsents,
-		snapshot.FeatureAPIScope:
+	case snapshot.FeatureRedirects, snapshot.FeatureSignupPolicy, snapshot.FeatureGroupMapping,
+		snapshot.FeatureConsents, snapshot.FeatureAPIScope:
 		return judgePeople(b, s)
 	case snapshot.FeatureOwnerFallback:
 		if s.Tenant != nil {

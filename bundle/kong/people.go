@@ -24,7 +24,7 @@ func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 			v.Reason = "fixed_port"
 		}
 		return v
-	case snapshot.FeatureEntryRule:
+	case snapshot.FeatureSignupPolicy:
 		if s.ID != s.Tenant.ID {
 			return bundle.Verdict{Reason: "rule_kept"}
 		}
@@ -186,7 +186,7 @@ func brandingFate() bundle.Fate {
 	}
 }
 
-func entryFates() []bundle.Fate {
+func signupFates() []bundle.Fate {
 	return []bundle.Fate{
 		{
 			Reason: "no_tenant",
@@ -199,8 +199,8 @@ func entryFates() []bundle.Fate {
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
-			How:    "`users/entry.json`",
-			Note: "The sign-up policy, with the groups that new users are put into, is in entry.json. The exported " +
+			How:    "`users/signup.json`",
+			Note: "The sign-up policy, with the groups that new users are put into, is in signup.json. The exported " +
 				"realm doesn't use it.",
 			Remedy: "Invite those users in Keycloak, or add them with the attribute postern_tenant and their groups.",
 		},

@@ -32,7 +32,7 @@ func table() bundle.Table {
 		snapshot.FeatureBranding:       {brandingFate()},
 		snapshot.FeatureUsers:          bundle.Users,
 		snapshot.FeatureUserGroup:      {bundle.UserGroup},
-		snapshot.FeatureEntryRule:      entryFates(),
+		snapshot.FeatureSignupPolicy:   signupFates(),
 		snapshot.FeatureConsents:       consentFates(),
 		snapshot.FeatureWebhook:        {bundle.Webhook},
 		snapshot.FeatureUnclaimed:      {bundle.UnclaimedCaps},

@@ -110,8 +110,8 @@ func missingTokens(p *snapshot.Project, access snapshot.Access) string {
 func hasProviderTokens(p *snapshot.Project) bool {
 	for _, c := range p.Clients {
 		for _, one := range c.Providers {
-			if one.TokenClient == snapshot.ProviderToken || one.TokenUpstream == snapshot.ProviderAccessToken ||
-				one.TokenUpstream == snapshot.ProviderIDToken {
+			if one.ClientToken == snapshot.ProviderToken || one.UpstreamToken == snapshot.ProviderAccessToken ||
+				one.UpstreamToken == snapshot.ProviderIDToken {
 				return true
 			}
 		}

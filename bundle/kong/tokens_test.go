@@ -89,7 +89,7 @@ func takeTokens(p *snapshot.Project) snapshot.Version {
 		Issuer:   "https://postern.example/oauth/cli_1",
 		TenantID: p.Tenants[0].ID,
 		Providers: []snapshot.Provider{
-			{ID: "idp_1", Type: "google", AppID: "app-1", TokenClient: snapshot.ProviderToken},
+			{ID: "idp_1", Type: "google", ClientID: "app-1", ClientToken: snapshot.ProviderToken},
 			{ID: "idp_2", Type: "auth0", Issuer: "https://acme.eu.auth0.com/"},
 		},
 	}}
@@ -197,7 +197,7 @@ func TestJudgeLogin_formPost(t *testing.T) {
 		in := sampleInput()
 		takeTokens(in.Project)
 		p := &in.Project.Clients[1].Providers[1]
-		p.Type, p.Issuer, p.TokenClient, p.TokenUpstream = "oidc", "https://id.example", tt.client, tt.upstream
+		p.Type, p.Issuer, p.ClientToken, p.UpstreamToken = "oidc", "https://id.example", tt.client, tt.upstream
 		p.Settings = &snapshot.ProviderSettings{ResponseMode: tt.mode}
 		ledger := write(t, in)["MIGRATION-REPORT.json"]
 		if !strings.Contains(ledger, `"kong.identity_provider.`+tt.want+`"`) ||

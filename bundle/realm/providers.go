@@ -51,7 +51,7 @@ func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvi
 		DisplayName: labelOf(p) + " (" + c.Name + ")",
 		ProviderID:  p.Type,
 		Enabled:     p.Enabled,
-		Config:      map[string]any{"clientId": p.AppID, "syncMode": "IMPORT"},
+		Config:      map[string]any{"clientId": p.ClientID, "syncMode": "IMPORT"},
 	}
 	if set.Managed {
 		out.Config["clientId"] = placeholder(AppID(p))

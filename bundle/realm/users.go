@@ -236,7 +236,7 @@ func IdentityIssuer(p snapshot.Provider) string {
 			return "https://github.com"
 		}
 	case "facebook":
-		return "https://www.facebook.com/" + p.AppID
+		return "https://www.facebook.com/" + p.ClientID
 	case "microsoft":
 		return "https://login.microsoftonline.com"
 	}

@@ -79,7 +79,7 @@ func TestAsCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := codeCheck{api: api, schema: newSchemas(t, document)}
+	check := codeCheck{api: api, schema: newSchemas(t, document), reaches: reaches(t)}
 	table := ascode.NewTable(sampleReaders)
 	pages, forms := maps.Clone(table.Pages), maps.Clone(table.Forms)
 	for _, route := range controlplane.Routes(server) {
@@ -125,8 +125,9 @@ func TestAsCode(t *testing.T) {
 }
 
 type codeCheck struct {
-	api    *ascode.API
-	schema schemas
+	api     *ascode.API
+	schema  schemas
+	reaches map[string]*reach
 }
 
 var (
@@ -234,32 +235,20 @@ func checkCommand(t *testing.T, args []string) {
 	}
 }
 
-// reachable compares a form with the table of what is reachable how.
+// reachable compares the command of a form or a page with those of its operation.
 func (k codeCheck) reachable(t *testing.T, route string, call ascode.Call) {
 	t.Helper()
-	for _, one := range reachable {
-		if one.operation != call.Operation {
-			continue
-		}
-		if !slices.Contains(alternatives(one.page), route) && !slices.Contains(alsoBy, route) {
-			t.Errorf("reachable does not list %s at %s", route, call.Operation)
-		}
-		commands := alternatives(one.command)
-		if call.Command == "" && len(commands) > 0 {
-			t.Errorf("reachable has the command %s for %s", one.command, call.Operation)
-		}
-		if call.Command != "" && !slices.ContainsFunc(commands, func(c string) bool {
-			return strings.HasPrefix(call.Command+" ", c+" ")
-		}) {
-			t.Errorf("reachable has %q for %s, not %q", one.command, call.Operation, call.Command)
-		}
+	one := k.reaches[call.Operation]
+	if one == nil {
+		t.Errorf("%s has the unknown operation %q", route, call.Operation)
 		return
 	}
-	t.Errorf("reachable does not list %s", call.Operation)
+	if call.Command != "" && !slices.ContainsFunc(one.commands, func(c string) bool {
+		return strings.HasPrefix(call.Command+" ", c+" ")
+	}) {
+		t.Errorf("%s has the command %q, and %s the commands %q", route, call.Command, call.Operation, one.commands)
+	}
 }
-
-// alsoBy are forms that do what another form does, which reachable lists.
-var alsoBy = []string{"POST /projects/:project/keys/change", "POST /projects/:project/tenants"}
 
 // schemas are the bodies of the API's operations.
 type schemas struct {

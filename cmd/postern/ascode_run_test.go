@@ -70,7 +70,7 @@ var codeRuns = []codeRun{
 	{"rename a project", "/projects/:project/settings", "/api/v1/projects/:project", []string{
 		"display_name", "Ana's \"shop\" ☃",
 	}},
-	{"target", "/projects/:project/environments/:environment", "/api/v1/projects/:project", []string{
+	{"target", "/projects/:project/versions/:version/environments/:environment/target", "/api/v1/projects/:project", []string{
 		"target", "http://127.0.0.1:9/v2",
 	}},
 	{"rename an environment", "/projects/:project/versions/:version/environments/:environment",
@@ -99,8 +99,10 @@ var codeRuns = []codeRun{
 	{"tenant cors", "/tenants/:tenant/cors", "/api/v1/tenants/:tenant/cors", []string{
 		"origins", "*", "methods", "GET",
 	}},
-	{"sign-in policy", "/tenants/:tenant/entry", "/api/v1/tenants/:tenant/entry", []string{"invite_only", "true"}},
-	{"approve", "/tenants/:tenant/approvals", "/api/v1/tenants/:tenant/approvals", []string{"value", "example.org"}},
+	{"sign-up policy", "/tenants/:tenant/signup", "/api/v1/tenants/:tenant/signup", []string{"invite_only", "true"}},
+	{"approve", "/tenants/:tenant/signup/approvals", "/api/v1/tenants/:tenant/signup/approvals", []string{
+		"value", "example.org",
+	}},
 	{"invite a user", "/tenants/:tenant/users", "/api/v1/tenants/:tenant/users", []string{
 		"email", "zoe@example.com", "name", "Zoë",
 	}},

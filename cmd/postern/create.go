@@ -13,11 +13,12 @@ import (
 )
 
 type createFlags struct {
-	proxy        client.NewProxy
+	proxy        contract.NewProxy
+	openapi      string
 	environments []string
 	keyTypes     []string
 	issuers      []string
-	auth         client.NewAuth
+	auth         contract.NewRequestsAuth
 	requireKey   bool
 
 	endpoint, endpointSecret string // of --introspection
@@ -59,7 +60,7 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
-	flags.StringVar(&f.proxy.OpenAPI, "openapi", "", "OpenAPI document, as a file or an address: its servers become "+
+	flags.StringVar(&f.openapi, "openapi", "", "OpenAPI document, as a file or an address: its servers become "+
 		"environments")
 	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (default: from the target's host)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
@@ -94,16 +95,19 @@ POSTERN_ANONYMOUS_TOKEN.`,
 }
 
 // input returns the request that the flags describe. The server validates the values.
-func (f createFlags) input(t terminal) (client.NewProxy, error) {
+func (f createFlags) input(t terminal) (contract.NewProxy, error) {
 	in := f.proxy
-	if in.Target == "" && len(f.environments) == 0 && in.OpenAPI == "" {
+	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" {
 		return in, usageError{"--target is missing: the URL that calls are forwarded to"}
 	}
-	if in.OpenAPI != "" && !isWebAddress(in.OpenAPI) {
-		var err error
-		if in.OpenAPI, err = readDocument(t.in, in.OpenAPI); err != nil {
-			return in, err
+	if document := f.openapi; document != "" {
+		if !isWebAddress(document) {
+			var err error
+			if document, err = readDocument(t.in, document); err != nil {
+				return in, err
+			}
 		}
+		in.OpenAPI = contract.SourceOf(document)
 	}
 	for _, pair := range f.environments {
 		name, target, ok := strings.Cut(pair, "=")
@@ -111,12 +115,12 @@ func (f createFlags) input(t terminal) (client.NewProxy, error) {
 			return in, usageError{fmt.Sprintf("--env %q is not NAME=URL", pair)}
 		}
 		if in.Environments == nil {
-			in.Environments = map[string]client.NewEnvironment{}
+			in.Environments = map[string]contract.EnvironmentTarget{}
 		}
 		if _, twice := in.Environments[name]; twice {
 			return in, usageError{fmt.Sprintf("--env names %s twice", name)}
 		}
-		in.Environments[name] = client.NewEnvironment{Target: target}
+		in.Environments[name] = contract.EnvironmentTarget{Target: target}
 	}
 	auth := f.auth
 	if f.requireKey {
@@ -146,37 +150,37 @@ func (f createFlags) input(t terminal) (client.NewProxy, error) {
 	return in, nil
 }
 
-func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJSON bool) error {
+func create(ctx context.Context, t terminal, s session, in contract.NewProxy, asJSON bool) error {
 	api, err := client.New(s.server, s.token)
 	if err != nil {
 		return err
 	}
 	api = api.WithAnonymousToken(t.variable("POSTERN_ANONYMOUS_TOKEN"))
-	var made client.Proxy
+	var made contract.Proxy
 	person, err := s.personal()
 	if err != nil {
 		return err
 	}
 	if person != nil {
-		if made, err = person.CreateProxy(ctx, in); err != nil {
+		if made, err = client.Do(ctx, person.Client, contract.CreateProxy, in.Request()); err != nil {
 			return s.loginOver(person, err)
 		}
 		return printCreated(t.out, made, "", asJSON)
 	}
 	created := false
 	err = s.kept.keeping(s.server, func() (*workspace, error) {
-		if made, err = api.CreateProxy(ctx, in); err != nil {
+		if made, err = client.Do(ctx, api, contract.CreateProxy, in.Request()); err != nil {
 			return nil, err
 		}
 		created = true
 		kept := &workspace{
 			Project:   made.Project.Name,
 			ProjectID: made.Project.ID,
-			Key:       made.WorkspaceKey,
+			Key:       made.WorkspaceKey.Reveal(),
 			ExpiresAt: made.ExpiresAt,
 		}
 		if made.Claim != nil {
-			kept.ClaimCode = made.Claim.Code
+			kept.ClaimCode = made.Claim.Code.Reveal()
 		}
 		return kept, nil
 	})
@@ -187,14 +191,14 @@ func create(ctx context.Context, t terminal, s session, in client.NewProxy, asJS
 		// The disk may be full by now. The key is shown, or it would be lost.
 		fmt.Fprintf(
 			t.err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n",
-			made.WorkspaceKey,
+			made.WorkspaceKey.Reveal(),
 		)
 		return fmt.Errorf("%w (the proxy %s exists)", err, made.Project.Name)
 	}
 	return printCreated(t.out, made, s.kept.path, asJSON)
 }
 
-func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) error {
+func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, made)
 	}
@@ -204,7 +208,7 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 			row("  "+e.Name, e.URL)
 			row("", "forwards to "+e.Target)
 			if key, ok := made.APIKeys[e.Name]; ok {
-				row("", "API key "+key.Key)
+				row("", "API key "+key.Key.Reveal())
 			}
 		}
 	})
@@ -233,10 +237,10 @@ func printCreated(w io.Writer, made client.Proxy, keptIn string, asJSON bool) er
 
 // curl returns a call of the first environment to paste into a shell. Keys and
 // addresses contain no characters that need quoting.
-func curl(made client.Proxy) string {
+func curl(made contract.Proxy) string {
 	first := made.Project.Environments[0]
 	if key, ok := made.APIKeys[first.Name]; ok {
-		return fmt.Sprintf("curl -H 'X-API-Key: %s' '%s/'", key.Key, first.URL)
+		return fmt.Sprintf("curl -H 'X-API-Key: %s' '%s/'", key.Key.Reveal(), first.URL)
 	}
 	return fmt.Sprintf("curl '%s/'", first.URL)
 }

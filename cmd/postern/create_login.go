@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/client"
+	"postern/core/contract"
 )
 
 // hostedLogin has the flags of create that set up hosted login.
@@ -18,14 +18,14 @@ type hostedLogin struct {
 
 // input returns the login that the flags describe, or nil. Secrets come from the
 // environment, since every user of a machine can read command lines.
-func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
+func (f hostedLogin) input(t terminal) (*contract.NewLogin, error) {
 	if len(f.providers) == 0 {
 		if len(f.redirects) > 0 {
 			return nil, usageError{"--redirect-uri is of a login: name its provider with --login"}
 		}
 		return nil, nil
 	}
-	out := &client.NewLogin{RedirectURIs: f.redirects}
+	out := &contract.NewLogin{RedirectURIs: f.redirects}
 	for _, text := range f.providers {
 		provider, err := readProvider(t, text)
 		if err != nil {
@@ -37,11 +37,11 @@ func (f hostedLogin) input(t terminal) (*client.NewLogin, error) {
 }
 
 // readProvider parses TYPE=CLIENT-ID[,SECRET-VARIABLE][@ISSUER], or github=managed.
-func readProvider(t terminal, text string) (client.NewProvider, error) {
+func readProvider(t terminal, text string) (contract.NewProvider, error) {
 	kind, rest, ok := strings.Cut(text, "=")
 	rest, issuer, _ := strings.Cut(rest, "@")
 	id, variable, named := strings.Cut(rest, ",")
-	out := client.NewProvider{Type: kind, Issuer: issuer}
+	out := contract.NewProvider{Type: kind, Issuer: issuer}
 	if !ok || kind == "" || id == "" || (named && variable == "") {
 		return out, usageError{fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text)}
 	}
@@ -58,13 +58,12 @@ func readProvider(t terminal, text string) (client.NewProvider, error) {
 		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the " +
 			"client secret from"}
 	}
-	secret := t.variable(variable)
-	out.ClientSecret = &secret
+	out.ClientSecret = new(contract.Secret(t.variable(variable)))
 	return out, nil
 }
 
 // printLogin prints the values to configure in the application and at its providers.
-func printLogin(w io.Writer, made *client.ProxyLogin) error {
+func printLogin(w io.Writer, made *contract.ProxyLogin) error {
 	if made == nil {
 		return nil
 	}

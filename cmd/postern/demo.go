@@ -16,6 +16,7 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/config"
 	"postern/platform/scratch"
 )
@@ -101,7 +102,7 @@ type demo struct {
 	upstream string
 	zip      string
 
-	proxy client.Proxy
+	proxy contract.Proxy
 	api   *client.Client
 	step  int
 }
@@ -109,6 +110,6 @@ type demo struct {
 // environment returns the proxy's only environment.
 func (d *demo) environment() client.ProxyEnvironment { return d.proxy.Project.Environments[0] }
 
-func (d *demo) key() client.ProxyKey { return d.proxy.APIKeys[d.environment().Name] }
+func (d *demo) key() contract.ProxyKey { return d.proxy.APIKeys[d.environment().Name] }
 
 func (d *demo) tell(format string, args ...any) { fmt.Fprintf(d.out, "   "+format+"\n", args...) }

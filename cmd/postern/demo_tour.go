@@ -49,15 +49,15 @@ func (d *demo) create(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	d.proxy, err = anonymous.CreateProxy(ctx, client.NewProxy{
+	d.proxy, err = client.Do(ctx, anonymous, contract.CreateProxy, contract.NewProxy{
 		Target:       d.upstream,
 		Name:         "shop",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		return err
 	}
-	if len(d.proxy.Project.Environments) != 1 || d.key().Key == "" {
+	if len(d.proxy.Project.Environments) != 1 || d.key().Key.Reveal() == "" {
 		return fmt.Errorf(
 			"expected one environment with its key, got %d and %d", len(d.proxy.Project.Environments),
 			len(d.proxy.APIKeys),
@@ -65,8 +65,8 @@ func (d *demo) create(ctx context.Context) (err error) {
 	}
 	d.tell("POST %s/proxy", d.server)
 	d.tell("%s now guards %s", d.environment().URL, d.upstream)
-	d.tell("its first key is %s", d.key().Key)
-	d.api, err = client.New(d.server, d.proxy.WorkspaceKey)
+	d.tell("its first key is %s", d.key().Key.Reveal())
+	d.api, err = client.New(d.server, d.proxy.WorkspaceKey.Reveal())
 	return err
 }
 
@@ -75,21 +75,21 @@ func (d *demo) callWithoutKey(ctx context.Context) error {
 }
 
 func (d *demo) callWithKey(ctx context.Context) error {
-	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")
+	return d.call(ctx, d.key().Key.Reveal(), http.StatusOK, "GET /orders for ")
 }
 
 func (d *demo) freeze(ctx context.Context) error {
 	if _, err := client.Do(ctx, d.api, contract.FreezeKey, contract.KeyPath{Key: d.key().ID}); err != nil {
 		return err
 	}
-	return d.call(ctx, d.key().Key, http.StatusForbidden, "key_frozen")
+	return d.call(ctx, d.key().Key.Reveal(), http.StatusForbidden, "key_frozen")
 }
 
 func (d *demo) unfreeze(ctx context.Context) error {
 	if _, err := client.Do(ctx, d.api, contract.UnfreezeKey, contract.KeyPath{Key: d.key().ID}); err != nil {
 		return err
 	}
-	return d.call(ctx, d.key().Key, http.StatusOK, "GET /orders for ")
+	return d.call(ctx, d.key().Key.Reveal(), http.StatusOK, "GET /orders for ")
 }
 
 // call prints a call through the gateway. It returns an error unless the response has the

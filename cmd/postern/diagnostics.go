@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/fault"
 )
@@ -69,7 +70,7 @@ The exit status is 1 if the test fails.`,
 			if err != nil {
 				return err
 			}
-			return testVersion(t, c, args, func(ctx context.Context, api caller, v client.Version) (client.Diagnosis,
+			return testVersion(t, c, args, func(ctx context.Context, api caller, v contract.Version) (client.Diagnosis,
 				error) {
 				return api.TestTokenIssuer(ctx, args[0], v.ID, pair, token)
 			})
@@ -104,7 +105,7 @@ version's own. The exit status is 1 if the test fails.`,
 			if err != nil {
 				return err
 			}
-			return testVersion(t, c, args, func(ctx context.Context, api caller, v client.Version) (client.Diagnosis,
+			return testVersion(t, c, args, func(ctx context.Context, api caller, v contract.Version) (client.Diagnosis,
 				error) {
 				return api.TestIntrospection(ctx, args[0], v.ID, at, token)
 			})
@@ -143,7 +144,7 @@ whether it accepts the client ID and secret. The exit status is 1 if the test fa
 // testVersion runs a test of the version in args, which begin with project and version.
 func testVersion(
 	t terminal, c *cobra.Command, args []string,
-	test func(context.Context, caller, client.Version) (client.Diagnosis, error),
+	test func(context.Context, caller, contract.Version) (client.Diagnosis, error),
 ) error {
 	s, err := openSession(t, c)
 	if err != nil {

@@ -138,7 +138,7 @@ func (f exportFlags) input() (contract.NewExport, error) {
 
 // exporting is a project and the credential that may read it.
 type exporting struct {
-	client.Project
+	contract.Project
 	by caller
 }
 
@@ -153,7 +153,7 @@ func export(
 		}
 	}
 	p, err := onProject(ctx, s, project, func(ctx context.Context, api caller) (exporting, error) {
-		p, err := api.Project(ctx, project)
+		p, err := client.Do(ctx, api.Client, contract.GetProject, contract.ProjectPath{Project: project})
 		return exporting{p, api}, err
 	})
 	if err != nil {
@@ -213,7 +213,7 @@ func save(ctx context.Context, by caller, e contract.Export, file string) error 
 	return writeFile(file, func(part *os.File) error { return by.Download(ctx, e, part) })
 }
 
-func printExported(t terminal, file string, e contract.Export, lines []client.LedgerLine) error {
+func printExported(t terminal, file string, e contract.Export, lines []contract.LedgerLine) error {
 	fmt.Fprintf(t.out, "Saved %s, %s, SHA-256 %s.\n\n", printable(file), size(e.SizeBytes), e.SHA256)
 	err := details(t.out, func(row func(...string)) {
 		printLedger(row, e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)

@@ -20,8 +20,14 @@ func previewExport(c *cobra.Command, t terminal, project string, in contract.New
 		return err
 	}
 	found, err := onProject(c.Context(), s, project,
-		func(ctx context.Context, api caller) (client.ExportPreview, error) {
-			return api.PreviewExport(ctx, project, in)
+		func(ctx context.Context, api caller) (contract.ExportPreview, error) {
+			return client.Do(ctx, api.Client, contract.PreviewExport, contract.ExportPreviewOptions{
+				ProjectPath: contract.ProjectPath{Project: project},
+				Format:      in.Format,
+				Keys:        in.Keys,
+				Consumers:   in.Consumers == nil || *in.Consumers,
+				Secrets:     in.Secrets,
+			})
 		})
 	if err != nil {
 		return err
@@ -33,7 +39,7 @@ func previewExport(c *cobra.Command, t terminal, project string, in contract.New
 	for _, group := range []struct{ status, title string }{
 		{"skipped", "Not moved"}, {"lossy", "Moved in part"}, {"approximate", "Moved with a difference"},
 	} {
-		writeLines(&text, group.title, group.status, found.Items, func(client.LedgerLine) string { return "" })
+		writeLines(&text, group.title, group.status, found.Items, func(contract.LedgerLine) string { return "" })
 	}
 	if _, err := fmt.Fprint(t.out, text.String()); err != nil {
 		return err //nolint:wrapcheck // of the terminal
@@ -51,7 +57,7 @@ func previewExport(c *cobra.Command, t terminal, project string, in contract.New
 // writeLines writes the lines of a ledger that have a status, each with its note, its remedy and
 // what items says.
 func writeLines(
-	out *strings.Builder, title, status string, lines []client.LedgerLine, items func(client.LedgerLine) string,
+	out *strings.Builder, title, status string, lines []contract.LedgerLine, items func(contract.LedgerLine) string,
 ) {
 	first := true
 	for _, l := range lines {
@@ -75,10 +81,12 @@ func writeLines(
 }
 
 // unmoved returns the ledger lines of an export about what does not move, or moves in part.
-func unmoved(ctx context.Context, api *client.Client, e contract.Export) ([]client.LedgerLine, error) {
-	var all []client.LedgerLine
+func unmoved(ctx context.Context, api *client.Client, e contract.Export) ([]contract.LedgerLine, error) {
+	var all []contract.LedgerLine
 	for _, status := range []string{"skipped", "lossy"} {
-		lines, err := collect(api.ExportLedger(ctx, e.ID, client.LedgerFilter{Status: status}))
+		lines, err := collect(client.Each(ctx, api, contract.GetExportLedger, contract.LedgerList{
+			ExportPath: e.Path(), LedgerFilter: contract.LedgerFilter{Status: status},
+		}))
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +97,7 @@ func unmoved(ctx context.Context, api *client.Client, e contract.Export) ([]clie
 
 // writeUnmoved writes what an export leaves behind: what can be done about it, once for each
 // thing to do, and the titles of the items without one.
-func writeUnmoved(out *strings.Builder, lines []client.LedgerLine) {
+func writeUnmoved(out *strings.Builder, lines []contract.LedgerLine) {
 	for _, group := range []struct{ status, title string }{{"skipped", "Not moved"}, {"lossy", "Moved in part"}} {
 		all, others := adviceOf(lines, group.status)
 		if len(all)+len(others) > 0 {
@@ -119,7 +127,7 @@ type advice struct {
 
 // adviceOf returns what to do about the items of a status, and the titles of those that nothing
 // can be done about. No remedy and no title comes twice.
-func adviceOf(lines []client.LedgerLine, status string) (all []advice, others []string) {
+func adviceOf(lines []contract.LedgerLine, status string) (all []advice, others []string) {
 	var remedies, advised []string
 	titles := map[string][]string{} // by remedy
 	for _, l := range lines {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"postern/client"
 	"postern/core/contract"
-	"postern/platform/fault"
 )
 
 func newExports(t terminal) *cobra.Command {
@@ -94,107 +92,48 @@ func contentsOf(e contract.Export) string {
 	return strings.Join(contents, ", ")
 }
 
-// The values of --status and --area. A wrong one is a usage error before a request is sent.
-var (
-	ledgerStatuses = []string{"exact", "approximate", "lossy", "skipped"}
-	ledgerAreas    = []string{"project", "upstream", "access", "keys", "login", "people", "records"}
-)
-
 func newExportsLedger(t terminal) *cobra.Command {
-	var filter client.LedgerFilter
+	in := contract.LedgerList{Names: 5}
 	var todo, full bool
-	command := &cobra.Command{
-		Use:   "ledger EXPORT",
-		Short: "Print the ledger of an export: what moves, how, and what is left to do",
-		Long: `Print the ledger of an export, summed up by what becomes of the items: how many there
-are, what happens to them, what to do about it, and the names of the first ones. It stays
-after the zip has expired, without the names of keys and people. With --full, while the
-zip is there, print every item as JSON, as MIGRATION-REPORT.json in the zip has them.`,
-		Example: `  postern exports ledger exp_01jd --status skipped
-  postern exports ledger exp_01jd --todo
-  postern exports ledger exp_01jd --full > ledger.json`,
-		Args: exactly("EXPORT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			for _, other := range []string{"status", "area", "todo", "names"} {
-				if full && c.Flags().Changed(other) {
-					return usageError{"--full prints every item: give it without --" + other}
-				}
-			}
-			if err := oneOf("--status", filter.Status, ledgerStatuses); err != nil {
-				return err
-			}
-			if err := oneOf("--area", filter.Area, ledgerAreas); err != nil {
-				return err
-			}
-			if filter.Names < 0 || filter.Names > 1000 {
-				return usageError{"--names is a number from 0 to 1000"}
-			}
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
+	command := requestCommand(t, asHolder, contract.GetExportLedger.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
 			if full {
-				_, err := onExport(c.Context(), s, args[0], func(ctx context.Context, api caller) (struct{}, error) {
-					return struct{}{}, api.DownloadLedger(ctx, args[0], t.out)
-				})
+				for _, other := range []string{"status", "area", "code", "todo", "names"} {
+					if c.Flags().Changed(other) {
+						return usageError{"--full prints every item: give it without --" + other}
+					}
+				}
+				_, err := client.Download(c.Context(), api, contract.DownloadExportLedger, in.ExportPath, t.out, 0)
 				return err
 			}
-			lines, err := onExport(c.Context(), s, args[0],
-				func(ctx context.Context, api caller) ([]client.LedgerLine, error) {
-					return collect(api.ExportLedger(ctx, args[0], filter))
-				})
+			lines, err := collect(client.Each(c.Context(), api, contract.GetExportLedger, in))
 			if err != nil {
 				return err
 			}
 			if todo {
-				lines = slices.DeleteFunc(lines, func(l client.LedgerLine) bool { return l.Remedy == nil })
+				lines = slices.DeleteFunc(lines, func(l contract.LedgerLine) bool { return l.Remedy == nil })
 			}
 			if wantsJSON(c) {
 				return printJSONList(t.out, lines)
 			}
 			return printLedgerLines(t, lines)
-		},
-	}
-	flags := command.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&filter.Status, "status", "", "only items that are exact, approximate, lossy or skipped")
-	flags.StringVar(&filter.Area, "area", "",
-		"only items about project, upstream, access, keys, login, people or records")
-	flags.BoolVar(&todo, "todo", false, "only what is left to do after the move")
-	flags.BoolVar(&full, "full", false, "print every item as JSON")
-	flags.IntVar(&filter.Names, "names", 5, "the most names of items to print in each paragraph")
+		})
+	command.Short = "Print the ledger of an export: what moves, how, and what is left to do"
+	command.Long = `Print the ledger of an export, summed up by what becomes of the items: how many there
+are, what happens to them, what to do about it, and the names of the first five. It stays
+after the zip has expired, without the names of keys and people. With --full, while the
+zip is there, print every item as JSON, as MIGRATION-REPORT.json in the zip has them.`
+	command.Example = `  postern exports ledger exp_01jd --status skipped
+  postern exports ledger exp_01jd --todo
+  postern exports ledger exp_01jd --full > ledger.json`
+	command.Flags().BoolVar(&todo, "todo", false, "only what is left to do after the move")
+	command.Flags().BoolVar(&full, "full", false, "print every item as JSON")
 	addJSONFlag(command)
-	addServerFlag(command)
 	return command
 }
 
-func oneOf(flag, value string, allowed []string) error {
-	if value == "" || slices.Contains(allowed, value) {
-		return nil
-	}
-	return usageError{fmt.Sprintf("%s %q is none of %s", flag, value, strings.Join(allowed, ", "))}
-}
-
-// onExport sends a call with the credential of the project that has the export with this id.
-func onExport[T any](
-	ctx context.Context, s session, id string, call func(context.Context, caller) (T, error),
-) (T, error) {
-	callers, err := s.callers()
-	if err != nil {
-		var none T
-		return none, err
-	}
-	out, err := first(ctx, callers, call)
-	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no export %q at %s, or none that the credentials "+
-			"stored on this machine can access; `postern exports list PROJECT` shows the ids", id,
-			s.server).Because(err)
-	}
-	return out, err
-}
-
 // printLedgerLines prints the lines, what needs attention first.
-func printLedgerLines(t terminal, lines []client.LedgerLine) error {
+func printLedgerLines(t terminal, lines []contract.LedgerLine) error {
 	if len(lines) == 0 {
 		_, err := fmt.Fprintln(t.out, "No items.")
 		return err
@@ -211,7 +150,7 @@ func printLedgerLines(t terminal, lines []client.LedgerLine) error {
 }
 
 // itemsOf lists the names of a line's items, "" if there are none.
-func itemsOf(l client.LedgerLine) string {
+func itemsOf(l contract.LedgerLine) string {
 	if len(l.Names) == 0 {
 		return ""
 	}

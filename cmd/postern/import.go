@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 type importFlags struct {
-	in       client.NewImport
+	in       contract.NewImport
 	sum, key string
 	yes      bool
 }
@@ -46,7 +47,7 @@ written. With --dry-run, that is all this command does.`,
 			if err != nil {
 				return err
 			}
-			f.in.SHA256 = hex.EncodeToString(report.SHA256[:]) // the file may be replaced meanwhile
+			f.in.SHA256 = hex.EncodeToString(report.SHA256[:]) // the file may be replaced before it is sent
 			_, by, err := signedIn(t, c)
 			if err != nil {
 				return err
@@ -80,7 +81,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 	}
 	preview := f.in
 	preview.DryRun = true
-	would, err := by.Import(ctx, file, info.Size(), preview)
+	would, err := client.Upload(ctx, by.Client, contract.ImportProject, preview, file, info.Size())
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 			return err
 		}
 	}
-	did, err := by.Import(ctx, file, info.Size(), f.in)
+	did, err := client.Upload(ctx, by.Client, contract.ImportProject, f.in, file, info.Size())
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (f importFlags) run(ctx context.Context, t terminal, by *caller, name strin
 	return printImported(t.out, did)
 }
 
-func printImport(w io.Writer, i client.Import) error {
+func printImport(w io.Writer, i contract.Import) error {
 	fmt.Fprintf(w, "%s is imported with:\n\n", printable(i.Project.Name))
 	err := details(w, func(row func(...string)) {
 		for _, line := range []struct {
@@ -148,7 +149,7 @@ func printImport(w io.Writer, i client.Import) error {
 	return nil
 }
 
-func printImported(w io.Writer, i client.Import) error {
+func printImported(w io.Writer, i contract.Import) error {
 	fmt.Fprintf(w, "\nImported %s, %s.\n\n", printable(i.Project.Name), printable(i.Project.ID))
 	return details(w, func(row func(...string)) {
 		for _, v := range i.Project.Versions {

@@ -82,7 +82,7 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	api, err := client.New(s.server, grant.AccessToken)
+	api, err := client.New(s.server, grant.AccessToken.Reveal())
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	kept := login{Token: grant.AccessToken}
+	kept := login{Token: grant.AccessToken.Reveal()}
 	if who.Account != nil {
 		kept.Account = who.Account.Email
 	}
@@ -111,14 +111,14 @@ func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
 }
 
 // approve prints the code and waits until it is approved in a browser.
-func approve(ctx context.Context, t terminal, s session, f loginFlags) (client.Grant, error) {
+func approve(ctx context.Context, t terminal, s session, f loginFlags) (contract.DeviceToken, error) {
 	api, err := client.New(s.server, "")
 	if err != nil {
-		return client.Grant{}, err
+		return contract.DeviceToken{}, err
 	}
 	device, err := api.BeginDevice(ctx, f.name, f.scopes)
 	if err != nil {
-		return client.Grant{}, err
+		return contract.DeviceToken{}, err
 	}
 	fmt.Fprintf(
 		t.out, "Open %s and enter the code\n\n    %s\n\nor open %s\n", printable(device.VerificationURI),

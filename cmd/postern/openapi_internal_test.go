@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func TestPrintChanges_warnings(t *testing.T) {
@@ -14,7 +15,7 @@ func TestPrintChanges_warnings(t *testing.T) {
 	err := printChanges(terminal{out: &out}, client.OpenAPI{
 		Title: "Shop", Version: "1", Saved: true,
 		Changes:  &client.OpenAPIChanges{Added: []string{"GET /a"}},
-		Warnings: []client.Warning{{Code: "openapi_no_items", Detail: "An array doesn't have items."}},
+		Warnings: []contract.Warning{{Code: "openapi_no_items", Detail: "An array doesn't have items."}},
 	})
 	const want = "+ GET /a\n\nNote: An array doesn't have items. (openapi_no_items)\n"
 	if err != nil || !strings.HasSuffix(out.String(), want) {

@@ -122,12 +122,15 @@ func requestCommand[In any](
 	}
 	given := map[string]reflect.Value{}
 	var flags, required []string
-	isChange := op.Method == http.MethodPatch
 	for _, m := range members {
 		if slices.Contains(arguments, m.Argument()) {
 			given[m.Argument()] = into.FieldByIndex(m.Index)
 		} else if m.Flag != "" {
-			addMemberFlag(command, m, into.FieldByIndex(m.Index))
+			if m.Form == fileForm {
+				command.Flags().Var(&secretFlag{t, into.FieldByIndex(m.Index)}, m.Flag, usageOf(m))
+			} else {
+				addMemberFlag(command, m, into.FieldByIndex(m.Index))
+			}
 			flags = append(flags, "--"+m.Flag)
 			if m.Required {
 				required = append(required, m.Flag)
@@ -139,7 +142,7 @@ func requestCommand[In any](
 		for i, name := range arguments {
 			given[name].SetString(args[i])
 		}
-		if isChange && !slices.ContainsFunc(flags, func(f string) bool { return c.Flags().Changed(f[2:]) }) {
+		if op.Method == http.MethodPatch && !changesSomething(into) {
 			return usageError{"nothing to change: give " + english.WordSeries(flags, "or")}
 		}
 		for _, name := range required {
@@ -150,6 +153,38 @@ func requestCommand[In any](
 		return as(t, c, func(api *client.Client) error { return run(c, api) })
 	}
 	addServerFlag(command)
+	return command
+}
+
+// changesSomething reports whether a request to change something has a member to change.
+func changesSomething(request reflect.Value) bool {
+	body := request.FieldByName("Body")
+	return body.Kind() == reflect.Struct && !body.IsZero()
+}
+
+// filledCommand is operationCommand for a request with members that have no flags of their own: fill sets them from
+// other flags, before the request is checked and sent.
+func filledCommand[In, Out any](
+	t terminal, as inName, op contract.Op[In, Out], in *In, fill func() error, show func(Out) error,
+) *cobra.Command {
+	command := requestCommand(t, as, op.Operation, in, func(c *cobra.Command, api *client.Client) error {
+		out, err := client.Do(c.Context(), api, op, *in)
+		if err != nil {
+			return err
+		}
+		if wantsJSON(c) {
+			return printJSON(t.out, out)
+		}
+		return show(out)
+	})
+	send := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if err := fill(); err != nil {
+			return err
+		}
+		return send(c, args)
+	}
+	addJSONFlag(command)
 	return command
 }
 
@@ -165,6 +200,9 @@ func usageOf(m contract.Member) string {
 	usage = strings.Replace(usage, "null:", cmp.Or(m.Null, `""`)+":", 1)
 	if m.Elem() == limitsType {
 		usage = strings.Replace(usage, "{}:", noLimits+":", 1) + "; such as minute=100,day=5000"
+	}
+	if m.Form == fileForm {
+		usage += ": a file with it, or - for standard input"
 	}
 	first, size := utf8.DecodeRuneInString(usage)
 	if second, _ := utf8.DecodeRuneInString(usage[size:]); !unicode.IsUpper(second) { // URL keeps its capitals
@@ -191,6 +229,7 @@ const (
 	durationForm = "duration"
 	timeForm     = "time"
 	listForm     = "list"
+	fileForm     = "file" // with a secret; "-" is standard input
 )
 
 // limitsType is the type of limits, which flags have as WINDOW=CALLS with commas between them.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -27,49 +28,113 @@ func family(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 func newProjects(t terminal) *cobra.Command {
 	return family("projects", "List and change projects",
-		newProjectsList(t), newProjectsShow(t), newProjectsUpdate(t), newProjectsSetTarget(t), newProjectsSetAccess(t),
-		newProjectsDelete(t), newProjectsRestore(t), newProjectsMove(t))
+		newProjectsList(t),
+		operationCommand(t, asProject, contract.GetProject,
+			func(_ contract.ProjectPath, p contract.Project) error { return printProject(t, p) }),
+		operationCommand(t, asProject, contract.UpdateProject,
+			func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) }),
+		newProjectsDelete(t),
+		operationCommand(t, asProject, contract.RestoreProject, func(_ contract.ProjectPath, p contract.Project) error {
+			_, err := fmt.Fprintf(t.out, "%s is served again.\n", p.Name)
+			return err
+		}),
+		operationCommand(t, asProject, contract.MoveProject, func(_ contract.ProjectMove, p contract.Project) error {
+			_, err := fmt.Fprintf(t.out, "%s belongs to %s.\n", printable(p.Name), printable(p.Team))
+			return err
+		}),
+	)
 }
 
-func newProjectsList(t terminal) *cobra.Command {
-	var options client.ListOptions
-	command := &cobra.Command{
-		Use:   "list",
-		Short: "List the projects that your stored credentials can access",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			list, err := allProjects(c.Context(), t, s, options)
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSONList(t.out, list)
-			}
-			return table(t.out, func(row func(...string)) {
-				row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
-				for _, p := range list {
-					for _, v := range p.Versions {
-						row(
-							p.Name, v.Name, listedAccess(p, v), environmentNames(v),
-							when(p.ExpiresAt)+daysLeft(p.ExpiresAt),
-						)
-					}
-				}
-			})
-		},
+func newTakedown(t terminal) *cobra.Command {
+	printed := func(x contract.Takedown) error {
+		text := "%s is served again.\n"
+		if x.Frozen != nil {
+			text = "%s is taken down: calls get 403.\n"
+		}
+		_, err := fmt.Fprintf(t.out, text, x.Name)
+		return err
 	}
-	listFlags(command, &options, "name or display name", "name", "created")
-	addJSONFlag(command)
-	addServerFlag(command)
+	command := family("takedown", "Stop serving projects of any team (operators only)",
+		operationCommand(t, asProject, contract.TakeDownProject,
+			func(_ contract.TakedownUpdate, x contract.Takedown) error { return printed(x) }),
+		operationCommand(t, asProject, contract.LiftTakedown,
+			func(_ contract.ProjectPath, x contract.Takedown) error { return printed(x) }),
+	)
+	command.Long = `Stop serving a project: its calls get 403 project_frozen until the takedown is
+removed. Its team reads the reason, and can still export the project.
+
+Operators are the first account and the accounts added with postern operators add.`
 	return command
 }
 
-// listedAccess is who may call a version. Calls to a deleted project are refused.
-func listedAccess(p client.Project, v client.Version) string {
+// newProjectsList merges the projects that each credential may read.
+func newProjectsList(t terminal) *cobra.Command {
+	var in contract.ProjectList
+	var list []contract.Project
+	op := contract.ListProjects.Operation
+	op.Summary = "List the projects that your stored credentials can access"
+	command := requestCommand(t, asAll, op, &in, func(c *cobra.Command, api *client.Client) error {
+		found, err := collect(client.Each(c.Context(), api, contract.ListProjects, in))
+		list = append(list, found...)
+		return err
+	})
+	ask := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if err := ask(c, args); err != nil {
+			return err
+		}
+		sortProjects(list, in.Sort)
+		list = slices.CompactFunc(list, func(a, b contract.Project) bool { return a.ID == b.ID })
+		if wantsJSON(c) {
+			return printJSONList(t.out, list)
+		}
+		return table(t.out, func(row func(...string)) {
+			row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
+			for _, p := range list {
+				for _, v := range p.Versions {
+					row(p.Name, v.Name, listedAccess(p, v), environmentNames(v), when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
+				}
+			}
+		})
+	}
+	addJSONFlag(command)
+	return command
+}
+
+// asAll runs a command with every credential. One that is no longer valid, because its workspace was claimed or has
+// ended, is reported and skipped if another one works.
+func asAll(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+	s, err := openSession(t, c)
+	if err != nil {
+		return err
+	}
+	callers, err := s.callers()
+	if err != nil {
+		return err
+	}
+	refused := errors.New("no credential works")
+	for _, one := range callers {
+		err := run(one.Client)
+		switch over := fault.KindOf(err) == fault.Unauthenticated; {
+		case over && one.login:
+			fmt.Fprintln(t.err, "The sign-in is over: run `postern login` again.")
+		case over && one.project != "":
+			fmt.Fprintf(t.err, "The workspace key of %s is no longer valid.\n", one.project)
+		case err != nil:
+			return err
+		default:
+			refused = nil
+			continue
+		}
+		if refused != nil {
+			refused = s.loginOver(&one, err)
+		}
+	}
+	return refused
+}
+
+// listedAccess is the access mode of a version. Calls to a deleted project are refused.
+func listedAccess(p contract.Project, v contract.Version) string {
 	if p.Deleted != nil {
 		return "in the bin until " + when(&p.Deleted.PurgeAt)
 	}
@@ -78,7 +143,7 @@ func listedAccess(p client.Project, v client.Version) string {
 
 func wantsJSON(c *cobra.Command) bool { return c.Flag("json").Value.String() == "true" }
 
-func environmentNames(v client.Version) string {
+func environmentNames(v contract.Version) string {
 	var names []string
 	for _, e := range v.Environments {
 		names = append(names, e.Name)
@@ -86,47 +151,10 @@ func environmentNames(v client.Version) string {
 	return strings.Join(names, ", ")
 }
 
-// allProjects merges the projects that each credential may read. A credential that is no
-// longer valid, because its workspace was claimed or has ended, is reported and skipped
-// if another one works.
-func allProjects(
-	ctx context.Context, t terminal, s session, options client.ListOptions,
-) ([]client.Project, error) {
-	callers, err := s.callers()
-	if err != nil {
-		return nil, err
-	}
-	var list []client.Project
-	var refused error
-	answered := false
-	for _, c := range callers {
-		found, err := collect(c.Projects(ctx, options))
-		if fault.KindOf(err) == fault.Unauthenticated && (c.project != "" || c.login) {
-			refused = s.loginOver(&c, err)
-			if c.login {
-				fmt.Fprintln(t.err, "The sign-in is over: run `postern login` again.")
-			} else {
-				fmt.Fprintf(t.err, "The workspace key of %s is no longer valid.\n", c.project)
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		answered = true
-		list = append(list, found...)
-	}
-	if !answered {
-		return nil, refused
-	}
-	sortProjects(list, options.Sort)
-	return slices.CompactFunc(list, func(a, b client.Project) bool { return a.ID == b.ID }), nil
-}
-
 // sortProjects puts what several credentials list in the order that the server has for each of them.
-func sortProjects(list []client.Project, order string) {
+func sortProjects(list []contract.Project, order string) {
 	by, reverse := strings.CutPrefix(order, "-")
-	slices.SortFunc(list, func(a, b client.Project) int {
+	slices.SortFunc(list, func(a, b contract.Project) int {
 		byID := cmp.Compare(a.ID, b.ID) // which is by age
 		switch by {
 		case "created":
@@ -153,34 +181,7 @@ func collect[T any](items func(func(T, error) bool)) ([]T, error) {
 	return list, nil
 }
 
-func newProjectsShow(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "show PROJECT",
-		Short: "Show a project, by name or id",
-		Args:  exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			p, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Project, error) {
-				return api.Project(ctx, args[0])
-			})
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSON(t.out, p)
-			}
-			return printProject(t, p)
-		},
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
-}
-
-func printProject(t terminal, p client.Project) error {
+func printProject(t terminal, p contract.Project) error {
 	return details(t.out, func(row func(...string)) {
 		row("Name", p.Name)
 		if p.DisplayName != "" && p.DisplayName != p.Name {
@@ -207,18 +208,7 @@ func printProject(t terminal, p client.Project) error {
 		row("Limits of all calls", limitsText(p.Limits.Project))
 		for _, v := range p.Versions {
 			row("")
-			row("Version", v.Name)
-			row("Access", accessOf(v.RequestsAuth))
-			if len(v.IP.Allow) > 0 {
-				row("Only from", strings.Join(v.IP.Allow, ", "))
-			}
-			if len(v.IP.Deny) > 0 {
-				row("Not from", strings.Join(v.IP.Deny, ", "))
-			}
-			for _, e := range v.Environments {
-				row("Environment "+e.Name, e.URL)
-				row("", "forwards to "+e.Target)
-			}
+			versionRows(row, v)
 		}
 		row("")
 		for _, k := range p.KeyTypes {
@@ -227,7 +217,22 @@ func printProject(t terminal, p client.Project) error {
 	})
 }
 
-func accessOf(a client.Auth) string {
+func versionRows(row func(...string), v contract.Version) {
+	row("Version", v.Name)
+	row("Access", accessOf(v.RequestsAuth))
+	if len(v.IP.Allow) > 0 {
+		row("Only from", strings.Join(v.IP.Allow, ", "))
+	}
+	if len(v.IP.Deny) > 0 {
+		row("Not from", strings.Join(v.IP.Deny, ", "))
+	}
+	for _, e := range v.Environments {
+		row("Environment "+e.Name, e.URL)
+		row("", "forwards to "+e.Target)
+	}
+}
+
+func accessOf(a contract.RequestsAuth) string {
 	text := a.Mode
 	if len(a.Methods) > 0 {
 		text += " by " + strings.Join(a.Methods, ", ")

@@ -1,81 +1,66 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newProjectsDelete(t terminal) *cobra.Command {
-	var now, yes bool
-	command := &cobra.Command{
-		Use:   "delete PROJECT [--now] [--yes]",
-		Short: "Delete a project: to the bin for 30 days, or for good",
-		Long: `Delete a project. Its calls are answered 410 deleted at once and its keys open
-nothing. For 30 days it can be exported, and restored with everything it had; then
-all of it is deleted. With --now it is deleted for good at once; only owners can.`,
-		Example: `  postern projects delete shop
-  postern projects delete shop --now --yes`,
-		Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
+	var in contract.ProjectRemoval
+	var yes bool
+	op := contract.DeleteProject.Operation
+	command := requestCommand(t, asProject, op, &in, func(c *cobra.Command, api *client.Client) error {
+		p, err := client.Do(c.Context(), api, contract.GetProject, in.ProjectPath)
+		if err != nil {
+			return err
+		}
+		d, err := client.Do(c.Context(), api, contract.GetProjectDeletion, p.Path())
+		if err != nil {
+			return err
+		}
+		if !wantsJSON(c) {
+			if err := showDeletion(t, p, d); err != nil {
 				return err
 			}
-			p, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Project, error) {
-				return api.Project(ctx, args[0])
-			})
-			if err != nil {
-				return err
-			}
-			if !wantsJSON(c) {
-				if err := showDeletion(c.Context(), t, s, p); err != nil {
-					return err
-				}
-			}
-			if err := confirmDelete(t, p, now, yes); err != nil {
-				return err
-			}
-			p, err = onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Project, error) {
-				if now {
-					return api.EraseProject(ctx, p.ID, p.Name)
-				}
-				return api.DeleteProject(ctx, p.ID)
-			})
-			if err != nil {
-				return err
-			}
-			return printDeleted(t, c, p, now)
-		},
-	}
-	flags := command.Flags()
-	flags.SortFlags = false
-	flags.BoolVar(&now, "now", false, "delete it for good instead of to the bin")
-	flags.BoolVar(&yes, "yes", false, "do not ask")
+		}
+		if err := confirmDelete(t, p, in.Now, yes); err != nil {
+			return err
+		}
+		in.ProjectPath = p.Path()
+		if in.Now {
+			in.Confirm = p.Name
+		}
+		if p, err = client.Do(c.Context(), api, contract.DeleteProject, in); err != nil {
+			return err
+		}
+		return printDeleted(t, c, p, in.Now)
+	})
+	command.Use += " [--now] [--yes]"
+	command.Long = `Delete a project. Its calls get 410 deleted at once, and no key is valid for it.
+For 30 days it can be exported, and restored with everything it had; then it is
+deleted for good. With --now it is deleted for good at once; only owners can.`
+	command.Example = `  postern projects delete shop
+  postern projects delete shop --now --yes`
+	command.Flags().SortFlags = false
+	addYesFlag(command, &yes)
 	addJSONFlag(command)
-	addServerFlag(command)
 	return command
 }
 
-// showDeletion prints what deleting a project takes along, and when it was exported last.
-func showDeletion(ctx context.Context, t terminal, s session, p client.Project) error {
-	d, err := onProject(ctx, s, p.ID, func(ctx context.Context, api caller) (client.Deletion, error) {
-		return api.ProjectDeletion(ctx, p.ID)
-	})
-	if err != nil {
-		return err
-	}
-	err = printAlong(t.out, counted{n: d.Versions, one: "version"}, counted{n: d.Environments, one: "environment"},
+// showDeletion prints what deleting a project deletes too, and when it was exported last.
+func showDeletion(t terminal, p contract.Project, d contract.ProjectDeletion) error {
+	err := printAlong(t.out, counted{n: d.Versions, one: "version"}, counted{n: d.Environments, one: "environment"},
 		active(d.Keys, d.ActiveKeys), counted{n: d.AppClients, one: "app client"}, counted{n: d.Users, one: "user"},
 		counted{n: d.Groups, one: "group"}, counted{n: d.Exports, one: "export"})
 	if err != nil {
 		return err
 	}
 	if d.ProductKeys > 0 {
-		fmt.Fprintf(t.out, "%d of the keys also open other projects of the product, and stop there too.\n",
+		fmt.Fprintf(t.out, "%d of the keys are valid for other projects of the product too, and stop there too.\n",
 			d.ProductKeys)
 	}
 	if d.NewestExport == nil {
@@ -87,7 +72,7 @@ func showDeletion(ctx context.Context, t terminal, s session, p client.Project) 
 }
 
 // confirmDelete asks before a project is deleted, for its name if that cannot be undone.
-func confirmDelete(t terminal, p client.Project, now, yes bool) error {
+func confirmDelete(t terminal, p contract.Project, now, yes bool) error {
 	if yes {
 		return nil
 	}
@@ -104,43 +89,15 @@ func confirmDelete(t terminal, p client.Project, now, yes bool) error {
 	return nil
 }
 
-func printDeleted(t terminal, c *cobra.Command, p client.Project, now bool) (err error) {
+func printDeleted(t terminal, c *cobra.Command, p contract.Project, now bool) (err error) {
 	switch {
 	case wantsJSON(c):
 		return printJSON(t.out, p)
 	case now:
 		_, err = fmt.Fprintf(t.out, "%s is deleted for good. Its name is free in a moment.\n", p.Name)
 	case p.Deleted != nil:
-		_, err = fmt.Fprintf(t.out, "%s is in the bin until %s: calls are answered 410.\n"+
+		_, err = fmt.Fprintf(t.out, "%s is in the bin until %s: calls get 410.\n"+
 			"Restore it with: postern projects restore %s\n", p.Name, when(&p.Deleted.PurgeAt), p.Name)
 	}
 	return err
-}
-
-func newProjectsRestore(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "restore PROJECT",
-		Short: "Restore a deleted project with everything it had",
-		Args:  exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			p, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (client.Project, error) {
-				return api.RestoreProject(ctx, args[0])
-			})
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSON(t.out, p)
-			}
-			_, err = fmt.Fprintf(t.out, "%s is served again.\n", p.Name)
-			return err
-		},
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
 }

@@ -12,10 +12,69 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"postern/core/contract"
 	"postern/handlers"
+	"postern/handlers/pages/ascode"
 	"postern/testkit/controlplane"
+	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
+
+// reach is how else an operation of the JSON API can be carried out, or the reasons why it can't.
+type reach struct {
+	commands, pages   []string
+	noCommand, noPage string
+}
+
+// reaches returns how each operation is reached: by the commands of the contract, the routes of "As code", and what
+// reachable adds.
+func reaches(t *testing.T) map[string]*reach {
+	t.Helper()
+	out := map[string]*reach{}
+	of := func(operation string) *reach {
+		if out[operation] == nil {
+			out[operation] = &reach{}
+		}
+		return out[operation]
+	}
+	for _, op := range contract.Operations() {
+		words, _ := op.Describe().Words()
+		if flag := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "--") }); flag >= 0 {
+			words = words[:flag]
+		}
+		if one := of(op.Describe().ID); len(words) > 0 {
+			one.commands = []string{strings.Join(words, " ")}
+		}
+	}
+	table := ascode.NewTable(ascode.Readers{})
+	for route, page := range table.Pages {
+		for _, call := range page.Reads {
+			of(call.Operation).pages = append(of(call.Operation).pages, "GET "+route)
+		}
+	}
+	for route, calls := range table.Forms {
+		for _, call := range calls {
+			of(call.Operation).pages = append(of(call.Operation).pages, "POST "+route)
+		}
+	}
+	for _, more := range reachable {
+		one := of(more.operation)
+		for _, command := range alternatives(more.command) {
+			if slices.Contains(one.commands, command) {
+				t.Errorf("%s: the contract names the command %q: remove it from reachable", more.operation, command)
+			}
+			one.commands = append(one.commands, command)
+		}
+		for _, page := range alternatives(more.page) {
+			if slices.Contains(one.pages, page) {
+				t.Errorf("%s: the table of As code has %q: remove it from reachable", more.operation, page)
+			}
+			one.pages = append(one.pages, page)
+		}
+		one.noCommand, one.noPage = reasonIn(more.command), reasonIn(more.page)
+	}
+	return out
+}
 
 // TestReachable compares the JSON API with the command line and the dashboard: whatever one of them does, the
 // others do too, or reachable says why not.
@@ -26,40 +85,43 @@ func TestReachable(t *testing.T) {
 		pages[route.Method+" "+route.Path] = true
 	}
 	commands := commandsOf(newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")}), "")
-	operations := map[string]bool{}
-	for id := range queriesOf(t, server) {
-		operations[id] = true
-	}
 	usedCommands, usedPages := maps.Clone(localCommands), maps.Clone(dashboardForms)
-	for _, one := range reachable {
-		if !operations[one.operation] {
-			t.Errorf("the API has no operation %s: remove it from reachable", one.operation)
+	operations := queriesOf(t, server)
+	for operation, one := range ordered.ByName(reaches(t)) {
+		if operations[operation] == nil {
+			t.Errorf("the API has no operation %s", operation)
 		}
-		delete(operations, one.operation)
-		for _, command := range alternatives(one.command) {
+		if (len(one.commands) > 0) == (one.noCommand != "") {
+			t.Errorf("%s has the commands %q, and none because %q: one of them", operation, one.commands, one.noCommand)
+		}
+		if (len(one.pages) > 0) == (one.noPage != "") {
+			t.Errorf("%s has the pages %q, and none because %q: one of them", operation, one.pages, one.noPage)
+		}
+		for _, command := range one.commands {
 			if !commands[command] {
-				t.Errorf("%s: there is no command %q", one.operation, command)
+				t.Errorf("%s: there is no command %q", operation, command)
 			}
 			usedCommands[command] = ""
 		}
-		for _, page := range alternatives(one.page) {
+		for _, page := range one.pages {
 			if !pages[page] {
-				t.Errorf("%s: the dashboard has no route %q", one.operation, page)
+				t.Errorf("%s: the dashboard has no route %q", operation, page)
 			}
 			usedPages[page] = ""
 		}
+		delete(operations, operation)
 	}
-	for _, operation := range slices.Sorted(maps.Keys(operations)) {
+	for operation := range ordered.ByName(operations) {
 		t.Errorf("%s: add to reachable which command and which page do the same", operation)
 	}
 	for command := range commands {
 		if _, known := usedCommands[command]; !known {
-			t.Errorf("postern %s: add it to reachable, or to localCommands with a reason", command)
+			t.Errorf("postern %s: name it in its operation, or add it to localCommands with a reason", command)
 		}
 	}
 	for page := range pages {
 		if _, known := usedPages[page]; !known && isForm(page) {
-			t.Errorf("%s: add it to reachable, or to dashboardForms with a reason", page)
+			t.Errorf("%s: add it to the table of As code, or to dashboardForms with a reason", page)
 		}
 	}
 }
@@ -74,19 +136,19 @@ func TestReachable_lists(t *testing.T) {
 	}
 	root := newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")})
 	queries := queriesOf(t, server)
-	for _, one := range reachable {
-		for _, path := range alternatives(one.command) {
+	for operation, one := range ordered.ByName(reaches(t)) {
+		for _, path := range one.commands {
 			command, _, err := root.Find(strings.Fields(path))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for parameter, flag := range map[string]string{"sort": "sort", "q": "search"} {
-				if queries[one.operation][parameter] != nil && command.Flag(flag) == nil {
-					t.Errorf("postern %s has no --%s, but %s has %s", path, flag, one.operation, parameter)
+				if queries[operation][parameter] != nil && command.Flag(flag) == nil {
+					t.Errorf("postern %s has no --%s, but %s has %s", path, flag, operation, parameter)
 				}
 			}
 			var orders []string
-			for _, order := range queries[one.operation]["sort"] {
+			for _, order := range queries[operation]["sort"] {
 				if !strings.HasPrefix(order, "-") {
 					orders = append(orders, "`"+order+"`")
 				}
@@ -139,6 +201,13 @@ func alternatives(cell string) []string {
 		return nil
 	}
 	return strings.Split(cell, "; ")
+}
+
+func reasonIn(cell string) string {
+	if strings.HasPrefix(cell, "-") {
+		return cell
+	}
+	return ""
 }
 
 // isForm reports whether a route is a form of the dashboard.

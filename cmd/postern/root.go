@@ -137,6 +137,7 @@ func newRoot(t terminal) *cobra.Command {
 		newRequests(t),
 		newWebhooks(t),
 		newUsers(t),
+		newSignup(t),
 		newGroups(t),
 		newAudit(t),
 		newTakedown(t),

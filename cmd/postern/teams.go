@@ -113,8 +113,8 @@ func asProject(t terminal, c *cobra.Command, run func(*client.Client) error) err
 		return err
 	}
 	what := fmt.Sprintf("project %q", c.Flags().Arg(0))
-	if c.Flags().NArg() > 1 && c.Name() != "create" {
-		what = fmt.Sprintf("%q in a %s", c.Flags().Arg(1), what)
+	if named := c.Flags().Args()[1:]; len(named) > 0 && c.Name() != "create" {
+		what = fmt.Sprintf("%q in a %s", strings.Join(named, " "), what)
 	}
 	_, err = onThing(c.Context(), s, c.Flags().Arg(0), what, func(_ context.Context, api caller) (nothing, error) {
 		return nothing{}, run(api.Client)
@@ -132,91 +132,4 @@ func asKey(t terminal, c *cobra.Command, run func(*client.Client) error) error {
 		return nothing{}, run(api.Client)
 	})
 	return err
-}
-
-// listing returns a command that prints a list of the API, as a table or as JSON.
-func listing[T any](
-	t terminal, as inName, name, short string,
-	ask func(context.Context, *client.Client, []string) ([]T, error), head []string, cells func(T) []string,
-	arguments ...string,
-) *cobra.Command {
-	command := &cobra.Command{
-		Use:   strings.Join(append([]string{name}, arguments...), " "),
-		Short: short,
-		Args:  exactly(arguments...),
-	}
-	command.RunE = func(c *cobra.Command, args []string) error {
-		return as(t, c, func(api *client.Client) error {
-			found, err := ask(c.Context(), api, args)
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSONList(t.out, found)
-			}
-			return table(t.out, func(row func(...string)) {
-				row(head...)
-				for _, item := range found {
-					row(cells(item)...)
-				}
-			})
-		})
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
-}
-
-// one returns a command that prints one object of the API.
-func one[T any](
-	t terminal, as inName, name, short string, arguments []string,
-	do func(context.Context, *client.Client, []string) (T, error), lines func(T) [][2]string,
-) *cobra.Command {
-	command := &cobra.Command{
-		Use:   strings.Join(append([]string{name}, arguments...), " "),
-		Short: short,
-		Args:  exactly(arguments...),
-	}
-	command.RunE = func(c *cobra.Command, args []string) error {
-		return as(t, c, func(api *client.Client) error {
-			got, err := do(c.Context(), api, args)
-			if err != nil {
-				return err
-			}
-			if wantsJSON(c) {
-				return printJSON(t.out, got)
-			}
-			return details(t.out, func(row func(...string)) {
-				for _, line := range lines(got) {
-					row(line[0], line[1])
-				}
-			})
-		})
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
-}
-
-// none returns a command whose response has no content. Its message names the last argument.
-func none(
-	t terminal, as inName, name, short string, arguments []string,
-	do func(context.Context, *client.Client, []string) error, said string,
-) *cobra.Command {
-	command := &cobra.Command{
-		Use:   strings.Join(append([]string{name}, arguments...), " "),
-		Short: short,
-		Args:  exactly(arguments...),
-	}
-	command.RunE = func(c *cobra.Command, args []string) error {
-		return as(t, c, func(api *client.Client) error {
-			if err := do(c.Context(), api, args); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(t.out, said+"\n", printable(args[len(args)-1]))
-			return err
-		})
-	}
-	addServerFlag(command)
-	return command
 }

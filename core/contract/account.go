@@ -103,20 +103,20 @@ const (
 // The operations on the caller's account and its sessions.
 var (
 	UpdateAccount = Op[AccountUpdate, AccountProfile]{Operation{
-		ID: "update-account", Method: http.MethodPatch, Path: account,
+		ID: "update-account", Method: http.MethodPatch, Path: account, Permission: UpdateAccounts,
 		Summary: "Change the name or the e-mail address of your account", Command: "account update",
 		Example: "account update --name 'Ana Lopes'",
 		Doc: "Changes only what you send. A new address needs the password. Where the server sends mail, it counts " +
 			"once the link in the mail to it has been opened.",
 	}}
 	GetAccountDeletion = Op[None, AccountDeletion]{Operation{
-		ID: "get-account-deletion", Method: http.MethodGet, Path: account + "/deletion",
+		ID: "get-account-deletion", Method: http.MethodGet, Path: account + "/deletion", Permission: DeleteAccounts,
 		Summary: "Show what deleting your account ends",
 		Doc:     "Changes nothing: it has what the page shows before it asks for confirmation.",
 	}}
 	DeleteAccount = Op[AccountRemoval, None]{Operation{
 		ID: "delete-account", Method: http.MethodPost, Path: account + "/delete", Status: http.StatusNoContent,
-		Summary: "Delete your account for good", Command: "account delete",
+		Summary: "Delete your account for good", Command: "account delete", Permission: DeleteAccounts,
 		Example: "account delete --confirm ana@example.com --password-file -",
 		Doc: "Deletes its sessions, access tokens, ways to sign in and memberships too. It is refused while you are " +
 			"the only owner of a team.",
@@ -124,21 +124,23 @@ var (
 
 	ListSessions = Op[SessionList, List[Session]]{Operation{
 		ID: "list-sessions", Method: http.MethodGet, Path: sessions, Summary: "List the sessions of your account",
-		Doc: "Lists the browsers that you are signed in with. Access tokens cannot see them.",
+		Permission: ReadAccounts,
+		Doc:        "Lists the browsers that you are signed in with. Access tokens cannot see them.",
 	}}
 	EndSession = Op[SessionPath, None]{Operation{
 		ID: "end-session", Method: http.MethodDelete, Path: sessions + "/{session}", Status: http.StatusNoContent,
-		Summary: "End a session",
-		Doc:     "The next page that is opened in that browser asks to sign in.",
+		Summary: "End a session", Permission: UpdateAccounts,
+		Doc: "The next page that is opened in that browser asks to sign in.",
 	}}
 	EndOtherSessions = Op[None, EndedSessions]{Operation{
-		ID: "end-other-sessions", Method: http.MethodPost, Path: sessions + "/end-others",
+		ID: "end-other-sessions", Method: http.MethodPost, Path: sessions + "/end-others", Permission: UpdateAccounts,
 		Summary: "End all other sessions",
 		Doc:     "Only the session of this request stays. Access tokens keep working.",
 	}}
 
 	ClaimWorkspace = Op[Claim, Claimed]{Operation{
 		ID: "claim", Method: http.MethodPost, Path: "/api/v1/claim", Summary: "Claim a workspace",
+		Command: "claim", Permission: ClaimWorkspaces,
 		Doc: "Moves the projects of a workspace that was created without an account to your team. Names, addresses " +
 			"and API keys stay; the workspace key stops working.",
 	}}

@@ -34,12 +34,12 @@ type APIUpdate struct {
 // The operations on the audience and the scopes of a project.
 var (
 	GetAPIScopes = Op[ProjectPath, SavedAPI]{Operation{
-		ID: "get-api-scopes", Method: http.MethodGet, Path: project + "/api-scopes",
+		ID: "get-api-scopes", Method: http.MethodGet, Path: project + "/api-scopes", Permission: ReadProjects,
 		Summary: "Get a project's API scopes", Command: "api-scopes show PROJECT",
 		Doc: "Has the scopes that app clients can ask for, and the audience that tokens for the project have.",
 	}}
 	SetAPIScopes = Op[APIUpdate, SavedAPI]{Operation{
-		ID: "set-api-scopes", Method: http.MethodPut, Path: project + "/api-scopes",
+		ID: "set-api-scopes", Method: http.MethodPut, Path: project + "/api-scopes", Permission: UpdateProjects,
 		Summary: "Replace a project's API scopes", Command: "api-scopes set PROJECT",
 		Doc: "Replaces all of them. A scope that app clients or rules use can't be removed.",
 	}}

@@ -156,48 +156,51 @@ const (
 var (
 	ListAppClients = Op[AppClientList, List[AppClient]]{Operation{
 		ID: "list-app-clients", Method: http.MethodGet, Path: appClients, Summary: "List a tenant's app clients",
-		Command: "app-clients list TENANT",
-		Doc:     "Lists the app clients of a tenant by name. No list has their secrets.",
+		Command: "app-clients list TENANT", Permission: ReadLogin,
+		Doc: "Lists the app clients of a tenant by name. No list has their secrets.",
 	}}
 	CreateAppClient = Op[AppClientCreation, SavedAppClient]{Operation{
 		ID: "create-app-client", Method: http.MethodPost, Path: appClients, Status: http.StatusCreated,
-		Summary: "Create an app client", Command: "app-clients create TENANT NAME",
+		Summary: "Create an app client", Command: "app-clients create TENANT NAME", Permission: UpdateLogin,
 		Example: "app-clients create tnt_01 web --redirect-uri https://app.example.com/callback",
 		Doc: "Each app client is an OpenID Connect issuer. With confidential the answer has the client secret, " +
 			"which is shown only once.",
 	}}
 	GetAppClient = Op[AppClientPath, AppClient]{Operation{
 		ID: "get-app-client", Method: http.MethodGet, Path: appClient, Summary: "Get an app client",
-		Command: "app-clients show CLIENT",
-		Doc:     "Has the issuer and everything else about the app client but its secret.",
+		Command: "app-clients show CLIENT", Permission: ReadLogin,
+		Doc: "Has the issuer and everything else about the app client but its secret.",
 	}}
 	UpdateAppClient = Op[AppClientUpdate, SavedAppClient]{Operation{
 		ID: "update-app-client", Method: http.MethodPatch, Path: appClient, Summary: "Update an app client",
-		Command: "app-clients update CLIENT",
-		Example: "app-clients update cli_01 --redirect-uri https://app.example.com/callback --access-token 5m",
+		Command:    "app-clients update CLIENT",
+		Example:    "app-clients update cli_01 --redirect-uri https://app.example.com/callback --access-token 5m",
+		Permission: UpdateLogin,
 		Doc: "Changes only what you send; a list replaces the earlier one. confidential: true always creates a new " +
 			"client secret, and the old one stops working at once.",
 	}}
 	FreezeAppClient = Op[AppClientPath, AppClient]{Operation{
 		ID: "freeze-app-client", Method: http.MethodPost, Path: appClient + "/freeze", Summary: "Freeze an app client",
-		Command: "app-clients freeze CLIENT",
-		Doc:     "While frozen, the app client gets no tokens, and all of its tokens are refused.",
+		Command: "app-clients freeze CLIENT", Permission: UpdateLogin,
+		Doc: "While frozen, the app client gets no tokens, and all of its tokens are refused.",
 	}}
 	UnfreezeAppClient = Op[AppClientPath, AppClient]{Operation{
-		ID: "unfreeze-app-client", Method: http.MethodPost, Path: appClient + "/unfreeze",
+		ID: "unfreeze-app-client", Method: http.MethodPost, Path: appClient + "/unfreeze", Permission: UpdateLogin,
 		Summary: "Unfreeze an app client", Command: "app-clients unfreeze CLIENT",
 		Doc: "Its tokens that have not expired are accepted again.",
 	}}
 	RotateAppClientKey = Op[AppClientPath, AppClientKeys]{Operation{
 		ID: "rotate-app-client-key", Method: http.MethodPost, Path: appClient + "/signing-keys/rotate",
 		Summary: "Rotate an app client's signing key", Command: "app-clients signing-keys rotate CLIENT",
+		Permission: UpdateLogin,
 		Doc: "The new key is published in the JWKS at once and signs an hour later, so that applications read it " +
 			"before they need it. The old key stays published until the last token that it signed has expired.",
 	}}
 	DeleteAppClient = Op[AppClientPath, None]{Operation{
 		ID: "delete-app-client", Method: http.MethodDelete, Path: appClient, Status: http.StatusNoContent,
 		Summary: "Delete an app client and end its logins", Command: "app-clients delete CLIENT",
-		Doc: "Its providers and signing keys are deleted with it. The users of the tenant stay.",
+		Permission: UpdateLogin,
+		Doc:        "Its providers and signing keys are deleted with it. The users of the tenant stay.",
 	}}
 )
 

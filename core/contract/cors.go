@@ -57,28 +57,28 @@ type TenantCORSRemoval struct {
 // The operations on the CORS of projects and tenants.
 var (
 	GetCORS = Op[ProjectPath, SavedCORS]{Operation{
-		ID: "get-cors", Method: http.MethodGet, Path: project + "/cors",
+		ID: "get-cors", Method: http.MethodGet, Path: project + "/cors", Permission: ReadProjects,
 		Summary: "Get which pages of other origins may call a project", Command: "cors show PROJECT",
 		Doc: "404 means that the gateway leaves CORS to the upstreams.",
 	}}
 	SetCORS = Op[CORSUpdate, SavedCORS]{Operation{
-		ID: "set-cors", Method: http.MethodPut, Path: project + "/cors",
+		ID: "set-cors", Method: http.MethodPut, Path: project + "/cors", Permission: UpdateProjects,
 		Summary: "Replace which pages of other origins may call a project", Command: "cors set PROJECT",
 		Doc: "The gateway answers preflights itself, and adds the headers that let these pages read answers.",
 	}}
 	RemoveCORS = Op[CORSRemoval, None]{Operation{
 		ID: "remove-cors", Method: http.MethodDelete, Path: project + "/cors", Status: http.StatusNoContent,
-		Summary: "Leave CORS to a project's upstreams", Command: "cors remove PROJECT",
+		Summary: "Leave CORS to a project's upstreams", Command: "cors remove PROJECT", Permission: UpdateProjects,
 		Doc: "Preflights are forwarded again, and answers pass as upstreams send them.",
 	}}
 	GetTenantCORS = Op[TenantPath, SavedCORS]{Operation{
-		ID: "get-tenant-cors", Method: http.MethodGet, Path: tenant + "/cors",
+		ID: "get-tenant-cors", Method: http.MethodGet, Path: tenant + "/cors", Permission: ReadTenants,
 		Summary: "Get which pages of other origins may call with a tenant's credentials",
 		Command: "cors show --tenant TENANT",
 		Doc:     "404 means that calls with the tenant's credentials get what their project allows.",
 	}}
 	SetTenantCORS = Op[TenantCORSUpdate, SavedCORS]{Operation{
-		ID: "set-tenant-cors", Method: http.MethodPut, Path: tenant + "/cors",
+		ID: "set-tenant-cors", Method: http.MethodPut, Path: tenant + "/cors", Permission: UpdateTenants,
 		Summary: "Override which pages of other origins may call with a tenant's credentials",
 		Command: "cors set --tenant TENANT",
 		Doc:     "Applies to calls with the tenant's keys and tokens, in every project that serves the tenant.",
@@ -86,7 +86,8 @@ var (
 	RemoveTenantCORS = Op[TenantCORSRemoval, None]{Operation{
 		ID: "remove-tenant-cors", Method: http.MethodDelete, Path: tenant + "/cors", Status: http.StatusNoContent,
 		Summary: "Leave a tenant's CORS to the projects that serve it", Command: "cors remove --tenant TENANT",
-		Doc: "Calls with the tenant's credentials get what their project allows.",
+		Permission: UpdateTenants,
+		Doc:        "Calls with the tenant's credentials get what their project allows.",
 	}}
 )
 

@@ -132,29 +132,30 @@ const (
 var (
 	ListDomains = Op[DomainList, List[Domain]]{Operation{
 		ID: "list-domains", Method: http.MethodGet, Path: domains, Summary: "List a project's custom domains",
-		Command: "domains list PROJECT",
-		Doc:     "Lists the custom domains of the project's environments, newest first.",
+		Command: "domains list PROJECT", Permission: ReadProjects,
+		Doc: "Lists the custom domains of the project's environments, newest first.",
 	}}
 	CreateDomain = Op[DomainCreation, Domain]{Operation{
 		ID: "create-domain", Method: http.MethodPost, Path: domains, Status: http.StatusCreated,
 		Summary: "Add a custom domain to an environment", Command: "domains create PROJECT HOST",
-		Example: "domains create shop api.example.com --version 2.0.0 --environment prod",
+		Example:    "domains create shop api.example.com --version 2.0.0 --environment prod",
+		Permission: ChangeDomains,
 		Doc: "The answer has the TXT record that proves that the domain is yours. Add it at your DNS provider, " +
 			"then verify the domain.",
 	}}
 	GetDomain = Op[DomainPath, Domain]{Operation{
 		ID: "get-domain", Method: http.MethodGet, Path: domain, Summary: "Get a custom domain",
-		Command: "domains show PROJECT DOMAIN",
-		Doc:     "Has the state of the domain, its TXT record and its certificate.",
+		Command: "domains show PROJECT DOMAIN", Permission: ReadProjects,
+		Doc: "Has the state of the domain, its TXT record and its certificate.",
 	}}
 	UpdateDomain = Op[DomainUpdate, Domain]{Operation{
-		ID: "update-domain", Method: http.MethodPatch, Path: domain,
+		ID: "update-domain", Method: http.MethodPatch, Path: domain, Permission: ChangeDomains,
 		Summary: "Lead a custom domain to another environment", Command: "domains update PROJECT DOMAIN",
 		Example: "domains update shop api.example.com --version 2.0.0",
 		Doc:     "Calls to the domain go to the other environment within a second.",
 	}}
 	VerifyDomain = Op[DomainPath, Domain]{Operation{
-		ID: "verify-domain", Method: http.MethodPost, Path: domain + "/verify",
+		ID: "verify-domain", Method: http.MethodPost, Path: domain + "/verify", Permission: ChangeDomains,
 		Summary: "Verify a custom domain by its TXT record", Command: "domains verify PROJECT DOMAIN",
 		Example: "domains verify shop api.example.com",
 		Doc:     "Looks the TXT record up now. A domain that is verified is served within a second.",
@@ -162,16 +163,17 @@ var (
 	DeleteDomain = Op[DomainPath, None]{Operation{
 		ID: "delete-domain", Method: http.MethodDelete, Path: domain, Status: http.StatusNoContent,
 		Summary: "Delete a custom domain; calls to it get 404", Command: "domains delete PROJECT DOMAIN",
-		Doc: "The gateway no longer answers at the domain. Its certificate is deleted.",
+		Permission: ChangeDomains,
+		Doc:        "The gateway no longer answers at the domain. Its certificate is deleted.",
 	}}
 	ApproveDomain = Op[DomainPath, DomainApproval]{Operation{
-		ID: "approve-domain", Method: http.MethodPut, Path: domain + "/approval",
+		ID: "approve-domain", Method: http.MethodPut, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "Verify a custom domain without a TXT record (operators)", Command: "domains approve PROJECT DOMAIN",
 		Example: "domains approve shop api.corp.example",
 		Doc:     "For operators of the installation: the domain counts as verified without a TXT record.",
 	}}
 	DisapproveDomain = Op[DomainPath, DomainApproval]{Operation{
-		ID: "disapprove-domain", Method: http.MethodDelete, Path: domain + "/approval",
+		ID: "disapprove-domain", Method: http.MethodDelete, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "End the verification of a custom domain (operators)",
 		Doc:     "For operators of the installation: the domain is not served until its TXT record is found.",
 	}}

@@ -115,24 +115,42 @@ const export = "/api/v1/exports/{export}"
 var (
 	ListExports = Op[ExportList, List[Export]]{Operation{
 		ID: "list-exports", Method: http.MethodGet, Path: project + "/exports", Summary: "List a project's exports",
-		Command: "exports list PROJECT",
-		Doc:     "Lists the exports of the project, newest first.",
+		Command: "exports list PROJECT", Permission: ReadExports,
+		Doc: "Lists the exports of the project, newest first.",
 	}}
 	CreateExport = Op[ExportCreation, Export]{Operation{
 		ID: "create-export", Method: http.MethodPost, Path: project + "/exports", Status: http.StatusAccepted,
-		Summary: "Create an export",
-		Doc:     "Queues the export. Get it, or follow its events, until it is ready, then download the zip.",
+		Summary: "Create an export", Command: "export PROJECT", Permission: CreateExports,
+		Doc: "Queues the export. Get it, or follow its events, until it is ready, then download the zip.",
 	}}
 	GetExport = Op[ExportPath, Export]{Operation{
-		ID: "get-export", Method: http.MethodGet, Path: export, Summary: "Get an export",
+		ID: "get-export", Method: http.MethodGet, Path: export, Summary: "Get an export", Permission: ReadExports,
 		Command: "exports show EXPORT",
 		Doc:     "Has the state and the progress of the export, and the totals of its ledger once it is ready.",
 	}}
 	CancelExport = Op[ExportPath, Export]{Operation{
 		ID: "cancel-export", Method: http.MethodPost, Path: export + "/cancel", Summary: "Cancel an export",
-		Command: "exports cancel EXPORT",
-		Doc:     "An export that is queued or being built ends as cancelled. One that is ready stays.",
+		Command: "exports cancel EXPORT", Permission: CreateExports,
+		Doc: "An export that is queued or being built ends as cancelled. One that is ready stays.",
+	}}
+	FollowExport = Op[ExportPath, Events[Export]]{Operation{
+		ID: "follow-export", Method: http.MethodGet, Path: export + "/events",
+		Summary: "Follow an export while it is built", Permission: ReadExports, Answer: EventStream,
+		Doc: "A stream of server-sent events. The data of each is the export as JSON: at once, after each change, and " +
+			"every 15 seconds. The stream ends when the export is finished, and after a minute; connect again then.",
+	}}
+	DownloadExport = Op[ExportPath, File]{Operation{
+		ID: "download-export", Method: http.MethodGet, Path: export + "/download",
+		Summary: "Download the zip of an export", Permission: DownloadExports, Answer: Zip, Ranges: true,
+		Doc: "With Range, also with If-Range and the ETag, the answer is 206 with a part of the zip. Every download " +
+			"is in the audit log.",
 	}}
 )
 
-var exportOperations = []Described{ListExports, CreateExport, GetExport, CancelExport}
+// Zip is the media type of a zip.
+const Zip = "application/zip"
+
+var exportOperations = []Described{
+	ListExports, CreateExport, GetExport, CancelExport, FollowExport, DownloadExport, PreviewExport, GetExportLedger,
+	DownloadExportLedger,
+}

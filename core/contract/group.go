@@ -144,54 +144,54 @@ const (
 var (
 	ListGroups = Op[GroupList, List[Group]]{Operation{
 		ID: "list-groups", Method: http.MethodGet, Path: tenantGroups, Summary: "List a tenant's groups",
-		Command: "groups list TENANT",
-		Doc:     "Lists the groups of the tenant.",
+		Command: "groups list TENANT", Permission: ReadUsers,
+		Doc: "Lists the groups of the tenant.",
 	}}
 	CreateGroup = Op[GroupCreation, Group]{Operation{
 		ID: "create-group", Method: http.MethodPost, Path: tenantGroups, Status: http.StatusCreated,
-		Summary: "Create a group", Command: "groups create TENANT NAME",
+		Summary: "Create a group", Command: "groups create TENANT NAME", Permission: UpdateUsers,
 		Doc: "Rules can require the group, and tokens of its members name it.",
 	}}
 	GetGroup = Op[GroupPath, Group]{Operation{
-		ID: "get-group", Method: http.MethodGet, Path: group,
+		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
 		Summary: "Get a group with the groups it contains or is in", Command: "groups show GROUP",
 		Doc: "Has the group with the number of its members.",
 	}}
 	UpdateGroup = Op[GroupUpdate, Group]{Operation{
-		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group",
+		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
 		Command: "groups update GROUP",
 		Doc:     "Changes only what you send. Rules name groups by name, so a rule with the old name matches no one.",
 	}}
 	DeleteGroup = Op[GroupPath, None]{Operation{
 		ID: "delete-group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
-		Summary: "Delete a group; its members stay users", Command: "groups delete GROUP",
+		Summary: "Delete a group; its members stay users", Command: "groups delete GROUP", Permission: UpdateUsers,
 		Doc: "Its members stay users of the tenant. Rules that require it match no one.",
 	}}
 	ListGroupMembers = Op[GroupMemberList, List[GroupMember]]{Operation{
-		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members",
+		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,
 		Summary: "List a group's direct members", Command: "groups members list GROUP",
 		Doc: "Lists the users in the group itself; members of nested groups are not among them.",
 	}}
 	SetGroupMember = Op[GroupMembership, Group]{Operation{
-		ID: "set-group-member", Method: http.MethodPut, Path: groupMember,
+		ID: "set-group-member", Method: http.MethodPut, Path: groupMember, Permission: UpdateUsers,
 		Summary: "Add a user to a group, or change the user's role there",
 		Command: "groups members set GROUP USER ROLE", Example: "groups members set grp_… usr_… member",
 		Doc: "Adds the user, or changes their role in the group.",
 	}}
 	RemoveGroupMember = Op[GroupMemberPath, None]{Operation{
 		ID: "remove-group-member", Method: http.MethodDelete, Path: groupMember, Status: http.StatusNoContent,
-		Summary: "Remove a user from a group", Command: "groups members remove GROUP USER",
+		Summary: "Remove a user from a group", Command: "groups members remove GROUP USER", Permission: UpdateUsers,
 		Doc: "The user stays a user of the tenant.",
 	}}
 	NestGroup = Op[NestingPath, Group]{Operation{
-		ID: "nest-group", Method: http.MethodPut, Path: groupChild,
+		ID: "nest-group", Method: http.MethodPut, Path: groupChild, Permission: UpdateUsers,
 		Summary: "Nest a group in a group: its members become members of the outer one",
 		Command: "groups nest GROUP CHILD",
 		Doc:     "Members of the child count as members of the group.",
 	}}
 	UnnestGroup = Op[NestingPath, None]{Operation{
 		ID: "unnest-group", Method: http.MethodDelete, Path: groupChild, Status: http.StatusNoContent,
-		Summary: "Remove a nested group", Command: "groups unnest GROUP CHILD",
+		Summary: "Remove a nested group", Command: "groups unnest GROUP CHILD", Permission: UpdateUsers,
 		Doc: "Members of the child no longer count as members of the group.",
 	}}
 )

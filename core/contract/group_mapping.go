@@ -2,11 +2,6 @@ package contract
 
 import "net/http"
 
-// ProviderPath is the path parameter of a provider.
-type ProviderPath struct {
-	Provider string `path:"provider" doc:"Id of the provider"`
-}
-
 // GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. They leave
 // the group at the sign-in at which no rule holds any more.
 type GroupMapping struct {
@@ -58,17 +53,17 @@ type GroupMappingsUpdate struct {
 	Body GroupMappingRules
 }
 
-const groupMappings = "/api/v1/providers/{provider}/group-mappings"
+const groupMappings = provider + "/group-mappings"
 
 // The operations on the group mappings of providers. Commands add and remove single rules.
 var (
 	GetGroupMappings = Op[ProviderPath, GroupMappings]{Operation{
-		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings,
+		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings, Permission: ReadLogin,
 		Summary: "List a provider's group mappings", Command: "group-mappings list PROVIDER",
 		Doc: "A mapping puts users into a group whose claims at the provider match.",
 	}}
 	SetGroupMappings = Op[GroupMappingsUpdate, GroupMappings]{Operation{
-		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings,
+		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings, Permission: UpdateLogin,
 		Summary: "Replace a provider's group mappings",
 		Doc:     "Replaces all mappings of the provider. Memberships change when users sign in next.",
 	}}

@@ -145,11 +145,12 @@ var (
 	ListKeys = Op[KeyList, List[Key]]{Operation{
 		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys that open a project",
 		Command: "keys list PROJECT", Example: "keys list shop --owner billing-service --state active",
+		Permission: ReadKeys,
 		Doc: "Lists the keys that were created in the project, and the keys of its product, newest first. No " +
 			"list has the secrets of keys.",
 	}}
 	CreateKey = Op[KeyCreation, KeyWithSecret]{Operation{
-		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated,
+		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated, Permission: CreateKeys,
 		Summary: "Create an API key", Command: "keys create PROJECT",
 		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
 			"--allowed-cidrs 203.0.113.0/24",
@@ -158,33 +159,34 @@ var (
 	}}
 	GetKey = Op[KeyPath, Key]{Operation{
 		ID: "get-key", Method: http.MethodGet, Path: key, Summary: "Get an API key", Command: "keys show KEY",
-		Doc: "Has everything about the key but its secret.",
+		Permission: ReadKeys,
+		Doc:        "Has everything about the key but its secret.",
 	}}
 	UpdateKey = Op[KeyUpdate, Key]{Operation{
-		ID: "update-key", Method: http.MethodPatch, Path: key, Summary: "Update an API key",
+		ID: "update-key", Method: http.MethodPatch, Path: key, Summary: "Update an API key", Permission: ChangeKeys,
 		Command: "keys update KEY", Example: "keys update key_01 --limits minute=200,day=10000 --expires never",
 		Doc: "Changes only what you send. Every gateway follows within a second.",
 	}}
 	RotateKey = Op[KeyRotation, KeyWithSecret]{Operation{
 		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate", Summary: "Rotate an API key's secret",
-		Command: "keys rotate KEY",
+		Command: "keys rotate KEY", Permission: ChangeKeys,
 		Doc: "The key gets a new secret and keeps its id, owner and limits. The old secret works until the grace " +
 			"period ends. The answer has the new secret, which is shown only once.",
 	}}
 	FreezeKey = Op[KeyPath, Key]{Operation{
 		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze", Summary: "Freeze an API key",
-		Command: "keys freeze KEY",
-		Doc:     "While frozen, calls with the key get 403 key_frozen.",
+		Command: "keys freeze KEY", Permission: ChangeKeys,
+		Doc: "While frozen, calls with the key get 403 key_frozen.",
 	}}
 	UnfreezeKey = Op[KeyPath, Key]{Operation{
 		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",
-		Command: "keys unfreeze KEY",
-		Doc:     "Calls with the key are accepted again within a second.",
+		Command: "keys unfreeze KEY", Permission: ChangeKeys,
+		Doc: "Calls with the key are accepted again within a second.",
 	}}
 	RevokeKey = Op[KeyPath, Key]{Operation{
 		ID: "revoke-key", Method: http.MethodPost, Path: key + "/revoke", Summary: "Revoke an API key for good",
-		Command: "keys revoke KEY",
-		Doc:     "Calls with the key get 401 within a second. A revoked key can't be used again.",
+		Command: "keys revoke KEY", Permission: ChangeKeys,
+		Doc: "Calls with the key get 401 within a second. A revoked key can't be used again.",
 	}}
 )
 

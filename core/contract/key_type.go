@@ -67,22 +67,22 @@ const (
 var (
 	ListKeyTypes = Op[ProjectPath, List[KeyType]]{Operation{
 		ID: "list-key-types", Method: http.MethodGet, Path: keyTypes, Summary: "List a project's key types",
-		Command: "key-types list PROJECT",
-		Doc:     "Lists the built-in types full and read-only, and those of the project, oldest first.",
+		Command: "key-types list PROJECT", Permission: ReadProjects,
+		Doc: "Lists the built-in types full and read-only, and those of the project, oldest first.",
 	}}
 	CreateKeyType = Op[KeyTypeCreation, KeyType]{Operation{
 		ID: "create-key-type", Method: http.MethodPost, Path: keyTypes, Status: http.StatusCreated,
-		Summary: "Create a key type", Command: "key-types create PROJECT NAME",
+		Summary: "Create a key type", Command: "key-types create PROJECT NAME", Permission: UpdateProjects,
 		Example: "key-types create shop partner --scopes read,orders:* --expires-in 90d --limits minute=100",
 		Doc:     "A key type gives its keys scopes, limits and a lifetime.",
 	}}
 	GetKeyType = Op[KeyTypePath, KeyType]{Operation{
 		ID: "get-key-type", Method: http.MethodGet, Path: keyType, Summary: "Get a key type",
-		Command: "key-types show PROJECT KEY_TYPE",
-		Doc:     "Has the scopes, limits and lifetime that keys of this type get.",
+		Command: "key-types show PROJECT KEY_TYPE", Permission: ReadProjects,
+		Doc: "Has the scopes, limits and lifetime that keys of this type get.",
 	}}
 	UpdateKeyType = Op[KeyTypeUpdate, KeyType]{Operation{
-		ID: "update-key-type", Method: http.MethodPatch, Path: keyType,
+		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
 		Summary: "Update a key type, for all its keys at once", Command: "key-types update PROJECT KEY_TYPE",
 		Example: "key-types update shop partner --scopes read,orders:* --expires-in never --limits minute=100,day=5000",
 		Doc: "Changes only what you send. Scopes and limits change for existing keys too, the lifetime only for " +
@@ -91,7 +91,8 @@ var (
 	DeleteKeyType = Op[KeyTypeDeletion, None]{Operation{
 		ID: "delete-key-type", Method: http.MethodDelete, Path: keyType, Status: http.StatusNoContent,
 		Summary: "Delete a key type without keys", Command: "key-types delete PROJECT KEY_TYPE",
-		Doc: "A type that keys have can't be deleted.",
+		Permission: UpdateProjects,
+		Doc:        "A type that keys have can't be deleted.",
 	}}
 )
 

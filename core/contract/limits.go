@@ -24,8 +24,8 @@ type ProjectLimits struct {
 
 // ProjectLimitsChange replaces limits of a project; nil leaves a member as it is.
 type ProjectLimitsChange struct {
-	Key     *Limits `json:"key,omitempty"`
-	Owner   *Limits `json:"owner,omitempty"`
-	IP      *Limits `json:"ip,omitempty"`
-	Project *Limits `json:"project,omitempty"`
+	Key     *Limits `json:"key,omitempty" flag:"key-limits" doc:"Limits of each key that doesn't set its own, and whose type doesn't either; {}: no limits"`
+	Owner   *Limits `json:"owner,omitempty" flag:"owner-limits" doc:"Limits of each owner, all keys together; {}: no limits"`
+	IP      *Limits `json:"ip,omitempty" flag:"ip-limits" doc:"Limits of each client address; {}: no limits"`
+	Project *Limits `json:"project,omitempty" flag:"project-limits" doc:"Limits of all calls of the project; {}: no limits"`
 }

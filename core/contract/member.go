@@ -30,10 +30,16 @@ type Member struct {
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
 	Null     string // the flag's value for null, "" for none
+	Zero     bool   // its zero value is sent too: another value is its default
 }
 
-// Argument is its name as an argument of a command, such as KEY_TYPE.
-func (m Member) Argument() string { return strings.ToUpper(m.Name) }
+// Argument is its name as an argument of a command, such as KEY_TYPE; "" for a member of an object, which has a flag.
+func (m Member) Argument() string {
+	if m.Within != "" {
+		return ""
+	}
+	return strings.ToUpper(m.Name)
+}
 
 // Elem is the type of its value: what a pointer points to, or what an Optional has.
 func (m Member) Elem() reflect.Type {
@@ -94,6 +100,8 @@ func memberOf(field reflect.StructField, place Place) (Member, bool) {
 			m.Place, m.Name, m.Required = in, name, in == InPath
 		}
 	}
+	least := field.Tag.Get("minimum")
+	m.Zero = field.Tag.Get("default") != "" && (least == "" || least == "0") && field.Type.Kind() != reflect.String
 	if enum := field.Tag.Get("enum"); enum != "" {
 		m.Enum = strings.Split(enum, ",")
 	}

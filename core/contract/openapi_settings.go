@@ -103,20 +103,20 @@ type InvalidRequest struct {
 var (
 	GetOpenAPISettings = Op[VersionPath, SavedOpenAPISettings]{Operation{
 		ID: "get-openapi-settings", Method: http.MethodGet, Path: version + "/openapi/settings",
-		Summary: "Get what the gateway does with the OpenAPI document of a version",
+		Summary: "Get what the gateway does with the OpenAPI document of a version", Permission: ReadProjects,
 		Command: "openapi settings PROJECT VERSION",
 		Doc:     "Says whether calls are validated, and where the document is published.",
 	}}
 	SetOpenAPISettings = Op[OpenAPISettingsUpdate, SavedOpenAPISettings]{Operation{
 		ID: "set-openapi-settings", Method: http.MethodPut, Path: version + "/openapi/settings",
 		Summary: "Validate requests against the OpenAPI document of a version, and publish it",
-		Command: "openapi settings PROJECT VERSION",
+		Command: "openapi settings PROJECT VERSION", Permission: UpdateProjects,
 		Doc: "Replaces all settings. Validation in the mode report only counts what does not match; enforce " +
 			"refuses it.",
 	}}
 	ListInvalidRequests = Op[VersionPath, List[InvalidRequest]]{Operation{
 		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
-		Summary: "List the calls that did not match the OpenAPI document and were forwarded",
+		Summary: "List the calls that did not match the OpenAPI document and were forwarded", Permission: ReadUsage,
 		Command: "openapi invalid PROJECT VERSION",
 		Doc:     "Has one line for each route and reason, the most frequent first.",
 	}}

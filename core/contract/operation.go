@@ -6,15 +6,17 @@
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
 // enum, default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log.
 // flag is its flag on the command line, where that isn't its name: "overlap,duration" takes 24h for a number of
-// seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them, and "-"
-// has no flag. With ",each" the members of an object have flags of their own. A third part, as in
-// "expires,time,never", is the text for null.
+// seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them,
+// "client-secret-file,file" a file with a secret, and "-" has no flag. With ",each" the members of an object have flags
+// of their own. A third part, as in "expires,time,never", is the text for null.
 package contract
 
 import (
+	"io"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Operation is one that the API offers.
@@ -25,6 +27,12 @@ type Operation struct {
 	Status  int    // of its success; 0: 200
 	Summary string // what it does, in a few words: also the help of its command
 	Doc     string // what its callers should know beyond the summary, in sentences
+
+	Permission Permission // that its callers need, "" for an operation that anyone can call
+
+	Body   string // media type of a body that is a file; "": JSON
+	Answer string // media type of an answer that is a File or Events; "": JSON
+	Ranges bool   // parts of the answer can be requested (RFC 9110, section 14)
 
 	// Command is the command that does the same, "" if there is none: its words, then its arguments in capitals, which
 	// are members that have a path tag or belong to the body.
@@ -62,19 +70,27 @@ func Operations() []Described {
 		appClientOperations,
 		corsOperations,
 		domainOperations,
+		environmentOperations,
 		exportOperations,
 		groupMappingOperations,
 		groupOperations,
+		importOperations,
 		keyOperations,
 		keyTypeOperations,
 		openAPISettingsOperations,
 		productOperations,
+		projectOperations,
+		proxyOperations,
+		providerOperations,
 		ruleOperations,
+		signupOperations,
 		teamOperations,
 		tenantOperations,
 		tokenOperations,
 		transformOperations,
+		upstreamOperations,
 		userOperations,
+		versionOperations,
 		webhookOperations,
 	)
 }
@@ -93,13 +109,29 @@ func (o Operation) Words() (words, arguments []string) {
 // None is the answer of operations that have none.
 type None struct{}
 
+// File is an answer of any size that is sent as it is. Its receiver closes it. With Ranges it is an io.Seeker.
+type File struct {
+	Name    string // to save it under
+	Size    int64  // in bytes
+	SHA256  string // in hexadecimal; "" if it has no ETag
+	WroteAt time.Time
+	io.ReadCloser
+}
+
+// Events is an answer that is a stream of server-sent events (WHATWG HTML, 9.2), each with an Item as its data.
+type Events[Item any] struct{}
+
+// EventStream is the media type of Events.
+const EventStream = "text/event-stream"
+
 // Condition makes a change only if the resource is still the one that the caller has seen (RFC 9110, 13.1.1).
 type Condition struct {
 	IfMatch string `header:"If-Match" flag:"-"` // an ETag; "" changes it in any case
 }
 
-// Condition returns c, by which the condition in a request is found.
-func (c *Condition) Condition() *Condition { return c }
+// Conditional returns c, by which the condition in a request is found. It can't have the name of the type, which is
+// that of the field in requests that embed it.
+func (c *Condition) Conditional() *Condition { return c }
 
 // Page selects a page of a list.
 type Page struct {

@@ -79,34 +79,36 @@ const (
 var (
 	ListProducts = Op[TeamList, List[Product]]{Operation{
 		ID: "list-products", Method: http.MethodGet, Path: products, Summary: "List products",
-		Command: "products list",
-		Doc:     "Lists the products of your teams by name.",
+		Command: "products list", Permission: ReadProducts,
+		Doc: "Lists the products of your teams by name.",
 	}}
 	CreateProduct = Op[ProductCreation, Product]{Operation{
 		ID: "create-product", Method: http.MethodPost, Path: products, Status: http.StatusCreated,
-		Summary: "Create a product", Command: "products create NAME",
+		Summary: "Create a product", Command: "products create NAME", Permission: CreateProducts,
 		Example: "products create store --display-name Store",
 		Doc:     "A product's keys are valid for all of its projects.",
 	}}
 	GetProduct = Op[ProductPath, Product]{Operation{
-		ID: "get-product", Method: http.MethodGet, Path: product, Summary: "Get a product",
+		ID: "get-product", Method: http.MethodGet, Path: product, Summary: "Get a product", Permission: ReadProducts,
 		Command: "products show PRODUCT",
 		Doc:     "Has the product with the projects in it.",
 	}}
 	UpdateProduct = Op[ProductUpdate, Product]{Operation{
 		ID: "update-product", Method: http.MethodPatch, Path: product, Summary: "Update a product",
 		Command: "products update PRODUCT", Example: "products update store --display-name Store",
-		Doc: "Changes only what you send. The name is part of no address and can change.",
+		Permission: UpdateProducts,
+		Doc:        "Changes only what you send. The name is part of no address and can change.",
 	}}
 	DeleteProduct = Op[ProductRemoval, None]{Operation{
 		ID: "delete-product", Method: http.MethodDelete, Path: product, Status: http.StatusNoContent,
 		Summary: "Delete a product; with confirm, revoke its keys and let its projects leave it",
 		Command: "products delete PRODUCT", Example: "products delete store --yes",
+		Permission: DeleteProducts,
 		Doc: "Without confirm, a product with projects or keys is not deleted. With confirm its keys are " +
 			"revoked, and its projects leave it.",
 	}}
 	GetProductDeletion = Op[ProductPath, ProductDeletion]{Operation{
-		ID: "get-product-deletion", Method: http.MethodGet, Path: product + "/deletion",
+		ID: "get-product-deletion", Method: http.MethodGet, Path: product + "/deletion", Permission: ReadProducts,
 		Summary: "Count what deleting a product changes",
 		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
 	}}

@@ -104,12 +104,12 @@ type RulesUpdate struct {
 // The operations on rules.
 var (
 	GetRules = Op[VersionPath, SavedRules]{Operation{
-		ID: "get-rules", Method: http.MethodGet, Path: version + "/rules",
+		ID: "get-rules", Method: http.MethodGet, Path: version + "/rules", Permission: ReadProjects,
 		Summary: "Get what a version's routes require", Command: "rules show PROJECT VERSION",
 		Doc: "Has the rules in the order in which they were sent, and what routes without a rule get.",
 	}}
 	SetRules = Op[RulesUpdate, SavedRules]{Operation{
-		ID: "set-rules", Method: http.MethodPut, Path: version + "/rules",
+		ID: "set-rules", Method: http.MethodPut, Path: version + "/rules", Permission: UpdateProjects,
 		Summary: "Replace what a version's routes require", Command: "rules set PROJECT VERSION",
 		Doc: "Replaces all rules of the version. In the mode shadow calls pass, and those that would be refused " +
 			"are counted.",

@@ -202,87 +202,92 @@ const (
 var (
 	ListTeams = Op[OwnTeamList, List[Team]]{Operation{
 		ID: "list-teams", Method: http.MethodGet, Path: teams, Summary: "List your teams", Command: "teams list",
-		Doc: "Lists the teams that you are in, with your role in each.",
+		Permission: ReadTeams,
+		Doc:        "Lists the teams that you are in, with your role in each.",
 	}}
 	CreateTeam = Op[TeamCreation, Team]{Operation{
-		ID: "create-team", Method: http.MethodPost, Path: teams, Status: http.StatusCreated,
+		ID: "create-team", Method: http.MethodPost, Path: teams, Status: http.StatusCreated, Permission: CreateTeams,
 		Summary: "Create a team", Command: "teams create NAME", Example: "teams create Payments",
 		Doc: "You become its owner.",
 	}}
 	GetTeam = Op[TeamPath, Team]{Operation{
 		ID: "get-team", Method: http.MethodGet, Path: team, Summary: "Get a team", Command: "teams show TEAM",
-		Doc: "Has the team with your role in it.",
+		Permission: ReadTeams,
+		Doc:        "Has the team with your role in it.",
 	}}
 	UpdateTeam = Op[TeamUpdate, Team]{Operation{
-		ID: "update-team", Method: http.MethodPatch, Path: team, Summary: "Update a team",
+		ID: "update-team", Method: http.MethodPatch, Path: team, Summary: "Update a team", Permission: UpdateTeams,
 		Command: "teams update TEAM", Example: "teams update team_01 --name Billing",
 		Doc: "Changes only what you send.",
 	}}
 	GetTeamDeletion = Op[TeamPath, TeamDeletion]{Operation{
-		ID: "get-team-deletion", Method: http.MethodGet, Path: team + "/deletion",
+		ID: "get-team-deletion", Method: http.MethodGet, Path: team + "/deletion", Permission: DeleteTeams,
 		Summary: "Count what deleting a team deletes too",
 		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
 	}}
 	DeleteTeam = Op[TeamRemoval, None]{Operation{
 		ID: "delete-team", Method: http.MethodDelete, Path: team, Status: http.StatusNoContent,
-		Summary: "Delete a team without projects for good", Command: "teams delete TEAM",
+		Summary: "Delete a team without projects for good", Command: "teams delete TEAM", Permission: DeleteTeams,
 		Example: "teams delete team_01 --yes",
 		Doc: "Deletes its invitations, webhooks, products, and tenants with their people too. Its members keep " +
 			"their accounts.",
 	}}
 	LeaveTeam = Op[TeamPath, None]{Operation{
 		ID: "leave-team", Method: http.MethodPost, Path: team + "/leave", Status: http.StatusNoContent,
-		Summary: "Leave a team; its last owner cannot", Command: "teams leave TEAM",
+		Summary: "Leave a team; its last owner cannot", Command: "teams leave TEAM", Permission: LeaveTeams,
 		Doc: "You lose access to the team's projects at once, with your access tokens too.",
 	}}
 
 	ListTeamMembers = Op[TeamMemberList, List[TeamMember]]{Operation{
 		ID: "list-members", Method: http.MethodGet, Path: teamMembers, Summary: "List the members of a team",
-		Command: "members list TEAM",
-		Doc:     "Lists the accounts in the team with their roles, the oldest account first.",
+		Command: "members list TEAM", Permission: ReadMembers,
+		Doc: "Lists the accounts in the team with their roles, the oldest account first.",
 	}}
 	GetTeamMember = Op[TeamMemberPath, TeamMember]{Operation{
 		ID: "get-member", Method: http.MethodGet, Path: teamMember, Summary: "Get a member of a team",
-		Command: "members show TEAM ACCOUNT",
-		Doc:     "Has the member's name, address and role.",
+		Command: "members show TEAM ACCOUNT", Permission: ReadMembers,
+		Doc: "Has the member's name, address and role.",
 	}}
 	UpdateTeamMember = Op[TeamMemberUpdate, TeamMember]{Operation{
 		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
 		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
-		Doc: "The role counts from the next request on. The team's last owner can't get another role.",
+		Permission: ChangeMembers,
+		Doc:        "The role counts from the next request on. The team's last owner can't get another role.",
 	}}
 	RemoveTeamMember = Op[TeamMemberPath, None]{Operation{
 		ID: "remove-member", Method: http.MethodDelete, Path: teamMember, Status: http.StatusNoContent,
-		Summary: "Remove a member from a team", Command: "members remove TEAM ACCOUNT",
+		Summary: "Remove a member from a team", Command: "members remove TEAM ACCOUNT", Permission: ChangeMembers,
 		Doc: "The account loses access to the team's projects at once. Its open invitations are revoked.",
 	}}
 
 	ListInvitations = Op[InvitationList, List[Invitation]]{Operation{
-		ID: "list-invitations", Method: http.MethodGet, Path: invitations,
+		ID: "list-invitations", Method: http.MethodGet, Path: invitations, Permission: ReadInvitations,
 		Summary: "List the open invitations of a team", Command: "invitations list TEAM",
 		Doc: "Invitations that were used or have expired are not listed.",
 	}}
 	CreateInvitation = Op[InvitationCreation, InvitationWithLink]{Operation{
 		ID: "create-invitation", Method: http.MethodPost, Path: invitations, Status: http.StatusCreated,
-		Summary: "Create an invitation for one person: mail its link, or show it once",
+		Summary: "Create an invitation for one person: mail its link, or show it once", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
 		Doc: "The link works once, within a week. With an address it is mailed there where the installation sends " +
 			"mail; otherwise the answer has it.",
 	}}
 	GetInvitation = Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",
-		Command: "invitations show TEAM INVITATION",
-		Doc:     "Has everything about the invitation but its link.",
+		Command: "invitations show TEAM INVITATION", Permission: ReadInvitations,
+		Doc: "Has everything about the invitation but its link.",
 	}}
 	RevokeInvitation = Op[InvitationPath, None]{Operation{
 		ID: "revoke-invitation", Method: http.MethodDelete, Path: invitation, Status: http.StatusNoContent,
 		Summary: "Revoke an invitation: its link stops working", Command: "invitations revoke TEAM INVITATION",
-		Doc: "An invitation that was used already can't be revoked: remove the member instead.",
+		Permission: RevokeInvitations,
+		Doc:        "An invitation that was used already can't be revoked: remove the member instead.",
 	}}
 	AcceptInvitation = Op[InvitationAcceptance, Team]{Operation{
 		ID: "accept-invitation", Method: http.MethodPost, Path: "/api/v1/invitations/accept",
 		Summary: "Join a team by its invitation's link or code", Command: "invitations accept CODE",
-		Doc: "Adds your account to the team with the role of the invitation, which is used up.",
+		Permission: AcceptInvitations,
+		Doc:        "Adds your account to the team with the role of the invitation, which is used up.",
 	}}
 )
 

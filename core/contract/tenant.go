@@ -88,48 +88,48 @@ const (
 // The operations on tenants.
 var (
 	ListTenants = Op[TeamList, List[Tenant]]{Operation{
-		ID: "list-tenants", Method: http.MethodGet, Path: tenants, Summary: "List tenants",
+		ID: "list-tenants", Method: http.MethodGet, Path: tenants, Summary: "List tenants", Permission: ReadTenants,
 		Command: "tenants list",
 		Doc:     "Lists the tenants of your teams. The default tenant of a project is not among them.",
 	}}
 	CreateTenant = Op[TenantCreation, Tenant]{Operation{
 		ID: "create-tenant", Method: http.MethodPost, Path: tenants, Status: http.StatusCreated,
-		Summary: "Create a tenant", Command: "tenants create NAME",
+		Summary: "Create a tenant", Command: "tenants create NAME", Permission: CreateTenants,
 		Example: "tenants create acme --display-name 'Acme Ltd' --fallback-owner acme-app",
 		Doc: "A tenant has users, groups and app clients of its own. Attach it to the projects that shall serve " +
 			"it.",
 	}}
 	GetTenant = Op[TenantPath, Tenant]{Operation{
-		ID: "get-tenant", Method: http.MethodGet, Path: tenant, Summary: "Get a tenant",
+		ID: "get-tenant", Method: http.MethodGet, Path: tenant, Summary: "Get a tenant", Permission: ReadTenants,
 		Command: "tenants show TENANT",
 		Doc:     "Has the tenant with the projects that serve it.",
 	}}
 	UpdateTenant = Op[TenantUpdate, Tenant]{Operation{
-		ID: "update-tenant", Method: http.MethodPatch, Path: tenant,
+		ID: "update-tenant", Method: http.MethodPatch, Path: tenant, Permission: UpdateTenants,
 		Summary: "Update a tenant for every project that serves it", Command: "tenants update TENANT",
 		Example: "tenants update acme --fallback-owner acme-app",
 		Doc:     "Changes only what you send.",
 	}}
 	DeleteTenant = Op[TenantRemoval, None]{Operation{
 		ID: "delete-tenant", Method: http.MethodDelete, Path: tenant, Status: http.StatusNoContent,
-		Summary: "Delete a tenant; with confirm, with its people, app clients and keys",
+		Summary: "Delete a tenant; with confirm, with its people, app clients and keys", Permission: DeleteTenants,
 		Command: "tenants delete TENANT", Example: "tenants delete acme --yes",
 		Doc: "Without confirm, a tenant with users, app clients or keys is not deleted. With confirm they are " +
 			"deleted with it, for good.",
 	}}
 	GetTenantDeletion = Op[TenantPath, TenantDeletion]{Operation{
-		ID: "get-tenant-deletion", Method: http.MethodGet, Path: tenant + "/deletion",
+		ID: "get-tenant-deletion", Method: http.MethodGet, Path: tenant + "/deletion", Permission: ReadTenants,
 		Summary: "Count what deleting a tenant deletes too",
 		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
 	}}
 	AttachTenant = Op[AttachmentPath, Tenant]{Operation{
 		ID: "attach-tenant", Method: http.MethodPut, Path: attachment, Summary: "Attach a tenant to a project",
-		Command: "tenants attach PROJECT TENANT",
-		Doc:     "The project accepts the tenant's keys and its users' tokens from then on.",
+		Command: "tenants attach PROJECT TENANT", Permission: UpdateProjects,
+		Doc: "The project accepts the tenant's keys and its users' tokens from then on.",
 	}}
 	DetachTenant = Op[AttachmentPath, None]{Operation{
 		ID: "detach-tenant", Method: http.MethodDelete, Path: attachment, Status: http.StatusNoContent,
-		Summary: "Detach a tenant from a project, which then answers its keys with 403",
+		Summary: "Detach a tenant from a project, which then answers its keys with 403", Permission: UpdateProjects,
 		Command: "tenants detach PROJECT TENANT",
 		Doc:     "Calls with the tenant's keys and tokens get 403. The tenant keeps its users, groups and keys.",
 	}}

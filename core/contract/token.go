@@ -104,34 +104,36 @@ const (
 var (
 	ListTokens = Op[TokenList, List[Token]]{Operation{
 		ID: "list-tokens", Method: http.MethodGet, Path: tokens, Summary: "List access tokens",
-		Command: "tokens list",
+		Command: "tokens list", Permission: ReadTokens,
 		Doc: "Lists your access tokens, and those of machines of your teams, newest first. No list has their " +
 			"secrets.",
 	}}
 	CreateToken = Op[TokenCreation, TokenWithSecret]{Operation{
 		ID: "create-token", Method: http.MethodPost, Path: tokens, Status: http.StatusCreated,
-		Summary: "Create an access token", Command: "tokens create NAME",
+		Summary: "Create an access token", Command: "tokens create NAME", Permission: CreateTokens,
 		Example: "tokens create nightly-export --scopes read,export --expires 30d",
 		Doc:     "The answer has the token itself, which is shown only once.",
 	}}
 	GetToken = Op[TokenPath, Token]{Operation{
-		ID: "get-token", Method: http.MethodGet, Path: token, Summary: "Get an access token",
+		ID: "get-token", Method: http.MethodGet, Path: token, Summary: "Get an access token", Permission: ReadTokens,
 		Command: "tokens show TOKEN",
 		Doc:     "Has everything about the token but its secret.",
 	}}
 	UpdateToken = Op[TokenUpdate, Token]{Operation{
 		ID: "update-token", Method: http.MethodPatch, Path: token, Summary: "Update an access token",
 		Command: "tokens update TOKEN", Example: "tokens update tok_01 --name nightly-backup",
-		Doc: "Changes only what you send.",
+		Permission: UpdateTokens,
+		Doc:        "Changes only what you send.",
 	}}
 	RevokeToken = Op[TokenPath, None]{Operation{
 		ID: "revoke-token", Method: http.MethodDelete, Path: token, Status: http.StatusNoContent,
-		Summary: "Revoke an access token", Command: "tokens revoke TOKEN",
+		Summary: "Revoke an access token", Command: "tokens revoke TOKEN", Permission: RevokeTokens,
 		Doc: "Requests with the token get 401 at once.",
 	}}
 	GetWhoami = Op[None, Whoami]{Operation{
 		ID: "whoami", Method: http.MethodGet, Path: "/api/v1/whoami", Summary: "Show the caller", Command: "whoami",
-		Doc: "Has the account or the workspace of the credential, its teams and their roles.",
+		Permission: ReadAccounts,
+		Doc:        "Has the account or the workspace of the credential, its teams and their roles.",
 	}}
 )
 

@@ -67,12 +67,12 @@ type TransformsUpdate struct {
 // The operations on transforms.
 var (
 	GetTransforms = Op[VersionPath, SavedTransforms]{Operation{
-		ID: "get-transforms", Method: http.MethodGet, Path: version + "/transforms",
+		ID: "get-transforms", Method: http.MethodGet, Path: version + "/transforms", Permission: ReadProjects,
 		Summary: "Get the changes to a version's requests and responses", Command: "transforms show PROJECT VERSION",
 		Doc: "Has the operations on requests and on responses, in the order in which they are applied.",
 	}}
 	SetTransforms = Op[TransformsUpdate, SavedTransforms]{Operation{
-		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms",
+		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms", Permission: UpdateProjects,
 		Summary: "Replace the changes to a version's requests and responses",
 		Command: "transforms set PROJECT VERSION",
 		Doc:     "Replaces all of them. Every gateway follows within a second.",

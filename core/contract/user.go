@@ -190,70 +190,71 @@ const (
 var (
 	ListUsers = Op[UserList, List[User]]{Operation{
 		ID: "list-users", Method: http.MethodGet, Path: tenantUsers, Summary: "List a tenant's users",
-		Command: "users list TENANT",
-		Doc:     "Lists the users of the tenant.",
+		Command: "users list TENANT", Permission: ReadUsers,
+		Doc: "Lists the users of the tenant.",
 	}}
 	CreateUser = Op[UserCreation, User]{Operation{
 		ID: "create-user", Method: http.MethodPost, Path: tenantUsers, Status: http.StatusCreated,
 		Summary: "Create an invited user, who signs in with an invitation link or a provider authoritative for " +
-			"the domain",
+			"the domain", Permission: UpdateUsers,
 		Command: "users create TENANT EMAIL",
 		Doc:     "Invites the user: they have a seat, and their groups, before they sign in for the first time.",
 	}}
 	GetUser = Op[UserPath, User]{Operation{
-		ID: "get-user", Method: http.MethodGet, Path: user,
+		ID: "get-user", Method: http.MethodGet, Path: user, Permission: ReadUsers,
 		Summary: "Get a user with their provider identities and groups", Command: "users show USER",
 		Doc: "Has the user with their groups and linked sign-ins.",
 	}}
 	UpdateUser = Op[UserUpdate, User]{Operation{
 		ID: "update-user", Method: http.MethodPatch, Path: user, Summary: "Update a user", Command: "users update USER",
-		Doc: "Changes only what you send.",
+		Permission: UpdateUsers,
+		Doc:        "Changes only what you send.",
 	}}
 	FreezeUser = Op[UserPath, User]{Operation{
-		ID: "freeze-user", Method: http.MethodPost, Path: user + "/freeze",
+		ID: "freeze-user", Method: http.MethodPost, Path: user + "/freeze", Permission: UpdateUsers,
 		Summary: "Freeze a user: refuse sign-in and calls until unfrozen", Command: "users freeze USER",
 		Doc: "The user can't sign in, and calls with their tokens and keys get 403.",
 	}}
 	UnfreezeUser = Op[UserPath, User]{Operation{
 		ID: "unfreeze-user", Method: http.MethodPost, Path: user + "/unfreeze", Summary: "Unfreeze a user",
-		Command: "users unfreeze USER",
-		Doc:     "The user can sign in again, and their keys work.",
+		Command: "users unfreeze USER", Permission: UpdateUsers,
+		Doc: "The user can sign in again, and their keys work.",
 	}}
 	CreateUserInvitation = Op[UserInvitationCreation, UserInvitation]{Operation{
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,
-		Summary: "Create an invitation link, by which the user signs in for the first time",
+		Summary: "Create an invitation link, by which the user signs in for the first time", Permission: UpdateUsers,
 		Command: "users invite USER",
 		Doc:     "The answer has a link that takes the user's seat. It is shown only once, and ends earlier links.",
 	}}
 	DeleteUser = Op[UserPath, None]{Operation{
 		ID: "delete-user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,
-		Summary: "Delete a user with their identities", Command: "users delete USER",
+		Summary: "Delete a user with their identities", Command: "users delete USER", Permission: UpdateUsers,
 		Doc: "Deletes the user with their sessions and group memberships. Keys that they own stay, and get 403.",
 	}}
 	ListUserSessions = Op[UserSessionList, List[UserSession]]{Operation{
 		ID: "list-user-sessions", Method: http.MethodGet, Path: userSessions, Summary: "List a user's sessions",
-		Command: "users sessions list USER",
-		Doc:     "Lists where the user is signed in.",
+		Command: "users sessions list USER", Permission: ReadUsers,
+		Doc: "Lists where the user is signed in.",
 	}}
 	EndUserSession = Op[UserSessionPath, None]{Operation{
-		ID: "end-user-session", Method: http.MethodDelete, Path: userSessions + "/{session}",
+		ID: "end-user-session", Method: http.MethodDelete, Path: userSessions + "/{session}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Summary: "End a user's session: its tokens are refused at once",
 		Command: "users sessions end USER SESSION",
 		Doc:     "Refresh tokens of the session end at once, access tokens when they expire.",
 	}}
 	EndUserSessions = Op[UserPath, EndedSessions]{Operation{
-		ID: "end-user-sessions", Method: http.MethodPost, Path: userSessions + "/end-all",
+		ID: "end-user-sessions", Method: http.MethodPost, Path: userSessions + "/end-all", Permission: UpdateUsers,
 		Summary: "End all of a user's sessions: their tokens are refused at once",
 		Command: "users sessions end-all USER",
 		Doc:     "Refresh tokens end at once, access tokens when they expire.",
 	}}
 	ListConsents = Op[UserPath, List[Consent]]{Operation{
 		ID: "list-consents", Method: http.MethodGet, Path: user + "/consents", Summary: "List a user's consents",
-		Command: "users consents list USER",
-		Doc:     "Lists the app clients that the user has allowed to act for them.",
+		Command: "users consents list USER", Permission: ReadUsers,
+		Doc: "Lists the app clients that the user has allowed to act for them.",
 	}}
 	WithdrawConsent = Op[ConsentPath, None]{Operation{
-		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}",
+		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
 		Summary: "Withdraw a user's consent to an app client, and end their sessions there",
 		Doc:     "The app client has to ask again at the next sign-in.",

@@ -144,56 +144,56 @@ const (
 var (
 	ListWebhooks = Op[WebhookList, List[Webhook]]{Operation{
 		ID: "list-webhooks", Method: http.MethodGet, Path: webhooks, Summary: "List webhooks",
-		Command: "webhooks list",
-		Doc:     "Lists the webhooks of the teams that you are in, newest first.",
+		Command: "webhooks list", Permission: ReadWebhooks,
+		Doc: "Lists the webhooks of the teams that you are in, newest first.",
 	}}
 	CreateWebhook = Op[WebhookCreation, WebhookWithSecret]{Operation{
 		ID: "create-webhook", Method: http.MethodPost, Path: webhooks, Status: http.StatusCreated,
-		Summary: "Create a webhook", Command: "webhooks create URL",
+		Summary: "Create a webhook", Command: "webhooks create URL", Permission: ChangeWebhooks,
 		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
 		Doc: "Postern sends the team's events to the URL as POST, signed as Standard Webhooks describe. The " +
 			"answer has the signing secret, which is shown only once.",
 	}}
 	GetWebhook = Op[WebhookPath, Webhook]{Operation{
-		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook",
+		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
 		Doc:     "Also says whether its deliveries fail, and why Postern turned it off.",
 	}}
 	UpdateWebhook = Op[WebhookUpdate, Webhook]{Operation{
 		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",
-		Command: "webhooks update WEBHOOK",
-		Doc:     "Changes only what you send. Turning a webhook on again also forgets earlier failures.",
+		Command: "webhooks update WEBHOOK", Permission: ChangeWebhooks,
+		Doc: "Changes only what you send. Turning a webhook on again also forgets earlier failures.",
 	}}
 	RotateWebhook = Op[WebhookRotation, WebhookWithSecret]{Operation{
 		ID: "rotate-webhook", Method: http.MethodPost, Path: webhook + "/rotate", Summary: "Rotate a webhook's secret",
-		Command: "webhooks rotate WEBHOOK",
+		Command: "webhooks rotate WEBHOOK", Permission: ChangeWebhooks,
 		Doc: "Deliveries are signed with both secrets until the overlap ends. The answer has the new secret, " +
 			"which is shown only once.",
 	}}
 	DeleteWebhook = Op[WebhookPath, None]{Operation{
 		ID: "delete-webhook", Method: http.MethodDelete, Path: webhook, Status: http.StatusNoContent,
-		Summary: "Delete a webhook", Command: "webhooks delete WEBHOOK",
+		Summary: "Delete a webhook", Command: "webhooks delete WEBHOOK", Permission: ChangeWebhooks,
 		Doc: "Its events are no longer sent, and its deliveries are deleted, including those on their way.",
 	}}
 	TestWebhook = Op[WebhookPath, Delivery]{Operation{
 		ID: "test-webhook", Method: http.MethodPost, Path: webhook + "/test", Status: http.StatusAccepted,
-		Summary: "Send a test event", Command: "webhooks test WEBHOOK",
+		Summary: "Send a test event", Command: "webhooks test WEBHOOK", Permission: ChangeWebhooks,
 		Doc: "Queues an event of the type test, which the receiver can ignore. Get the delivery to see what it " +
 			"answered.",
 	}}
 	ListDeliveries = Op[DeliveryList, List[Delivery]]{Operation{
-		ID: "list-deliveries", Method: http.MethodGet, Path: webhook + "/deliveries",
+		ID: "list-deliveries", Method: http.MethodGet, Path: webhook + "/deliveries", Permission: ReadWebhooks,
 		Summary: "List a webhook's deliveries", Command: "webhooks deliveries WEBHOOK",
 		Doc: "Lists the events that were sent to a webhook, or are on their way, newest first.",
 	}}
 	GetDelivery = Op[DeliveryPath, Delivery]{Operation{
 		ID: "get-delivery", Method: http.MethodGet, Path: delivery, Summary: "Get a delivery",
-		Command: "webhooks delivery WEBHOOK DELIVERY",
-		Doc:     "Has the payload as it was sent, and the beginning of the last answer.",
+		Command: "webhooks delivery WEBHOOK DELIVERY", Permission: ReadWebhooks,
+		Doc: "Has the payload as it was sent, and the beginning of the last answer.",
 	}}
 	Redeliver = Op[DeliveryPath, Delivery]{Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: delivery + "/redeliver", Summary: "Send an event again",
-		Command: "webhooks redeliver WEBHOOK DELIVERY",
+		Command: "webhooks redeliver WEBHOOK DELIVERY", Permission: ChangeWebhooks,
 		Doc: "Queues the event once more, with the same webhook-id, so that a receiver can tell that it has seen " +
 			"it.",
 	}}

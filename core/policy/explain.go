@@ -241,7 +241,7 @@ func (r *Realm) TokenOf(user *AskedUser) *Token {
 			continue
 		}
 		for i := range client.Providers {
-			if as := client.Providers[i].TokenUpstream; as == snapshot.ServiceToken || as == snapshot.NoToken {
+			if as := client.Providers[i].UpstreamToken; as == snapshot.ServiceToken || as == snapshot.NoToken {
 				found, provider = client, client.Providers[i].ID
 			}
 		}

@@ -95,7 +95,7 @@ func (r *Realm) placeHosted(t *Token) (placement, Denial) {
 	var upstream snapshot.TokenType // "" if the provider is gone
 	for i := range client.Providers {
 		if client.Providers[i].ID == t.Provider {
-			upstream = client.Providers[i].TokenUpstream
+			upstream = client.Providers[i].UpstreamToken
 		}
 	}
 	switch upstream {

@@ -31,8 +31,8 @@ type ProviderIntrospector struct {
 func (a *ProviderIntrospector) Equivalent(b *ProviderIntrospector) bool {
 	return a.Type == b.Type &&
 		a.Issuer == b.Issuer &&
-		a.AppID == b.AppID &&
-		a.TokenUpstream == b.TokenUpstream &&
+		a.ClientID == b.ClientID &&
+		a.UpstreamToken == b.UpstreamToken &&
 		a.Client.TenantID == b.Client.TenantID
 }
 
@@ -68,7 +68,7 @@ func NewIntrospectors(p *snapshot.Project, versionID string, a *snapshot.Access)
 func providerIntrospectors(p *snapshot.Project) (out []ProviderIntrospector) {
 	for i := range p.Clients {
 		for _, provider := range p.Clients[i].Providers {
-			if provider.Enabled && provider.TokenClient == snapshot.ProviderToken {
+			if provider.Enabled && provider.ClientToken == snapshot.ProviderToken {
 				out = append(out, ProviderIntrospector{provider, &p.Clients[i]})
 			}
 		}

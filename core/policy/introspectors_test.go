@@ -21,15 +21,15 @@ var providerTokenCases = map[string]struct {
 		gets:   policy.KeepAuthorization,
 	},
 	"an ID token": {
-		change: func(p *snapshot.Project) { firstProvider(p).TokenUpstream = snapshot.ProviderIDToken },
+		change: func(p *snapshot.Project) { firstProvider(p).UpstreamToken = snapshot.ProviderIDToken },
 		gets:   policy.KeepAuthorization,
 	},
 	"nothing for upstream": {
-		change: func(p *snapshot.Project) { firstProvider(p).TokenUpstream = snapshot.NoToken },
+		change: func(p *snapshot.Project) { firstProvider(p).UpstreamToken = snapshot.NoToken },
 		gets:   policy.DropAuthorization,
 	},
 	"tokens of ours now": {
-		change: func(p *snapshot.Project) { firstProvider(p).TokenUpstream = snapshot.ServiceToken },
+		change: func(p *snapshot.Project) { firstProvider(p).UpstreamToken = snapshot.ServiceToken },
 		denial: policy.InvalidToken,
 	},
 	"no provider": {
@@ -67,8 +67,8 @@ func projectWithProvider() *snapshot.Project {
 			Providers: []snapshot.Provider{{
 				ID:            "idp_1",
 				Enabled:       true,
-				TokenClient:   snapshot.ProviderToken,
-				TokenUpstream: snapshot.ProviderAccessToken,
+				ClientToken:   snapshot.ProviderToken,
+				UpstreamToken: snapshot.ProviderAccessToken,
 			}},
 		}},
 	}
@@ -126,9 +126,9 @@ func TestDecideProviderToken(t *testing.T) {
 }
 
 func TestNewIntrospectors(t *testing.T) {
-	on := snapshot.Provider{ID: "idp_on", Enabled: true, TokenClient: snapshot.ProviderToken}
-	off := snapshot.Provider{ID: "idp_off", TokenClient: snapshot.ProviderToken}
-	ours := snapshot.Provider{ID: "idp_ours", Enabled: true, TokenClient: snapshot.ServiceToken}
+	on := snapshot.Provider{ID: "idp_on", Enabled: true, ClientToken: snapshot.ProviderToken}
+	off := snapshot.Provider{ID: "idp_off", ClientToken: snapshot.ProviderToken}
+	ours := snapshot.Provider{ID: "idp_ours", Enabled: true, ClientToken: snapshot.ServiceToken}
 	const own, pair, other = "https://postern.example/oauth/cli_1", "https://pair.example", "https://other.example"
 	p := &snapshot.Project{Clients: []snapshot.AppClient{{
 		ID:        "cli_1",

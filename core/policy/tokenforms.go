@@ -20,7 +20,7 @@ type TokenForms struct {
 // Forms returns the forms of the tokens that browsers get of a provider.
 func (a *ProviderIntrospector) Forms() TokenForms {
 	forms := TokenForms{}
-	if a.TokenUpstream != snapshot.ProviderIDToken { // otherwise browsers get ID tokens
+	if a.UpstreamToken != snapshot.ProviderIDToken { // otherwise browsers get ID tokens
 		forms.Prefixes = snapshot.OpaquePrefixes(a.Type)
 	}
 	switch a.Type {
@@ -30,7 +30,7 @@ func (a *ProviderIntrospector) Forms() TokenForms {
 		forms.IssuersBelow = microsoftIssuers(a.Issuer)
 	case "auth0", "oidc":
 		forms.Issuers = []string{a.Issuer}
-		forms.AnyOpaque = a.TokenUpstream != snapshot.ProviderIDToken
+		forms.AnyOpaque = a.UpstreamToken != snapshot.ProviderIDToken
 	}
 	return forms
 }

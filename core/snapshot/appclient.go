@@ -1,6 +1,10 @@
 package snapshot
 
-import "time"
+import (
+	"time"
+
+	"postern/core/contract"
+)
 
 // AppClient is an app client of a tenant that the project serves, and an issuer of our own. A version with the method
 // JWT accepts its access tokens in addition to those of the issuers that the version names.
@@ -30,11 +34,11 @@ type SigningKey struct {
 type Provider struct {
 	ID            string    // idp_…
 	Type          string    // github, google, microsoft, facebook, auth0 or oidc
-	AppID         string    // the client id that the provider issued
+	ClientID      string    // of the app that is registered with the provider
 	Issuer        string    // "" if the type implies it
 	Enabled       bool      // users can sign in with it
-	TokenClient   TokenType // what the browser gets: ServiceToken or ProviderToken
-	TokenUpstream TokenType // what the upstream gets: any but ProviderToken
+	ClientToken   TokenType // what the browser gets: ServiceToken or ProviderToken
+	UpstreamToken TokenType // what the upstream gets: any but ProviderToken
 
 	Settings *ProviderSettings `json:",omitempty"` // only in exports
 }
@@ -44,11 +48,11 @@ type TokenType string
 
 // The values of token_type.
 const (
-	ServiceToken        TokenType = "service"  // ours; the upstream gets the caller's unchanged
-	ProviderToken       TokenType = "provider" // the provider's, of the type that it issues
-	ProviderAccessToken TokenType = "provider_access_token"
-	ProviderIDToken     TokenType = "provider_id_token"
-	NoToken             TokenType = "none"
+	ServiceToken        TokenType = contract.ServiceToken  // ours; the upstream gets the caller's unchanged
+	ProviderToken       TokenType = contract.ProviderToken // the provider's, of the type that it issues
+	ProviderAccessToken TokenType = contract.ProviderAccessToken
+	ProviderIDToken     TokenType = contract.ProviderIDToken
+	NoToken             TokenType = contract.NoToken
 )
 
 // BarredUser is an end user who was frozen or deleted within the last BarredFor, so

@@ -27,8 +27,8 @@ const (
 	FeatureBranding       Feature = "login_branding"      // how the sign-in page of an app client looks
 	FeatureUsers          Feature = "users"               // of a tenant, with their identities and memberships
 	FeatureUserGroup      Feature = "user_group"
-	FeatureEntryRule      Feature = "entry_rule" // who may join a tenant
-	FeatureConsents       Feature = "consents"   // of a tenant's users
+	FeatureSignupPolicy   Feature = "signup_policy" // who may sign in to a tenant for the first time
+	FeatureConsents       Feature = "consents"      // of a tenant's users
 	FeatureWebhook        Feature = "webhook"
 	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that no one has claimed
 	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can ask for
@@ -70,7 +70,7 @@ func Features() []Feature {
 		FeatureUpstreamCert, FeatureCallSigning, FeatureTransform, FeatureAccess, FeatureOwnerFallback,
 		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping,
 		FeatureRedirects,
-		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureEntryRule, FeatureConsents, FeatureWebhook,
+		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureSignupPolicy, FeatureConsents, FeatureWebhook,
 		FeatureUnclaimed, FeatureAPIScope, FeatureCORS, FeatureTenantCORS,
 		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
 		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureValidation,

@@ -35,17 +35,17 @@ func (s *ClientSettings) SkipsPKCE() bool { return s.SecretHash != nil && s.PKCE
 
 // ProviderSettings are a provider's settings, without the choice of tokens that a gateway gets.
 type ProviderSettings struct {
-	Managed       bool // the installation's own app; it has no secret of the team
-	HasSecret     bool
-	Scopes        []string
-	Label         string   // on its button; "": the name of the type
-	Audience      string   // the API that its access tokens are for; "": none
-	ResponseMode  string   // query or form_post; "": the type takes none
-	Domains       []string // of addresses that it is authoritative for
-	SignInDomains []string // of addresses that lead to it
-	Mappings      []GroupMapping
-	Endpoints     *ProviderEndpoints // nil until its discovery document was read
-	CreatedAt     time.Time
+	Managed              bool // the installation's own app; it has no secret of the team
+	HasSecret            bool
+	Scopes               []string
+	Label                string   // on its button; "": the name of the type
+	Audience             string   // the API that its access tokens are for; "": none
+	ResponseMode         string   // query or form_post; "": the type takes none
+	AuthoritativeDomains []string // of addresses
+	SignInDomains        []string // of addresses that lead to it
+	Mappings             []GroupMapping
+	Endpoints            *ProviderEndpoints // nil until its discovery document was read
+	CreatedAt            time.Time
 }
 
 // ProviderEndpoints are addresses that a provider's discovery document names (OpenID Connect Discovery 1.0, 3).

@@ -78,12 +78,12 @@ const maxDocumentedRules = 30
 func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	server := startProduct(t)
 	api := apiOf(t, server, accountToken(t, server))
-	made, err := api.CreateProxy(t.Context(), client.NewProxy{
+	made, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 		Target:       up.url,
 		Name:         "shop",
 		Version:      "1.0.0",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-	})
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 		t.Fatal(err)
 	}
 	out := documented{rules: rules.List, callers: map[string][]string{
-		"no one": nil, "full": {"X-API-Key: " + made.APIKeys["prod"].Key},
+		"no one": nil, "full": {"X-API-Key: " + made.APIKeys["prod"].Key.Reveal()},
 		"read-only": {"X-API-Key: " + mint(t, api, "read-only")},
 	}}
 	// Scopes that no key type can have, such as addresses, are open to the key with all scopes alone.

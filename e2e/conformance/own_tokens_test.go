@@ -46,8 +46,8 @@ func withAppClients(t *testing.T, p *snapshot.Project) {
 		p.Clients = append(p.Clients, snapshot.AppClient{
 			ID: id, Name: id, Issuer: "https://postern.example/oauth/" + id, TenantID: tenant, Keys: keys,
 			Machine: machine, Frozen: frozen, Providers: []snapshot.Provider{
-				{ID: "idp_1", Enabled: true, TokenClient: snapshot.ServiceToken, TokenUpstream: snapshot.ServiceToken},
-				{ID: "idp_2", Enabled: true, TokenClient: snapshot.ServiceToken, TokenUpstream: snapshot.NoToken},
+				{ID: "idp_1", Enabled: true, ClientToken: snapshot.ServiceToken, UpstreamToken: snapshot.ServiceToken},
+				{ID: "idp_2", Enabled: true, ClientToken: snapshot.ServiceToken, UpstreamToken: snapshot.NoToken},
 			},
 		})
 	}

@@ -25,20 +25,8 @@ func Connect(t *testing.T, server, token string) *client.Client {
 	return api
 }
 
-// CreatedProxy is what a test needs of the answer to CreateProxy.
-type CreatedProxy struct {
-	Project struct {
-		ID           string
-		Environments []struct{ URL string }
-	}
-	APIKeys map[string]struct{ ID, Key string } `json:"api_keys"`
-	Claim   struct{ URL string }
-
-	WorkspaceKey string `json:"workspace_key"`
-}
-
 // CreateProxy sends the call of the README, as curl does.
-func CreateProxy(t *testing.T, server, target string) (made CreatedProxy) {
+func CreateProxy(t *testing.T, server, target string) (made contract.Proxy) {
 	t.Helper()
 	body := `{"target":"` + target + `","name":"shop","requests_auth":{"mode":"authenticate"}}`
 	answer := Send(t, http.MethodPost, server+"/proxy", "application/json", body)

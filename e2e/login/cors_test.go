@@ -29,10 +29,10 @@ func TestCORS(t *testing.T) {
 	t.Parallel()
 	upstream, server := testkit.NewUpstream(t), harness.Start(t)
 	made := harness.CreateProxy(t, server.Config.PublicURL, upstream.URL)
-	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey)
+	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal())
 	project := made.Project.Environments[0].URL
-	key := fmt.Sprintf(`{headers: {"X-API-Key": %q}}`, made.APIKeys["prod"].Key)
-	put := fmt.Sprintf(`{method: "PUT", headers: {"X-API-Key": %q}}`, made.APIKeys["prod"].Key)
+	key := fmt.Sprintf(`{headers: {"X-API-Key": %q}}`, made.APIKeys["prod"].Key.Reveal())
+	put := fmt.Sprintf(`{method: "PUT", headers: {"X-API-Key": %q}}`, made.APIKeys["prod"].Key.Reveal())
 	const refused, plain, cookies = "kept from the page", `{}`, `{credentials: "include"}`
 	app, other := newPage(t), newPage(t)
 	p := harness.NewPerson(t)
@@ -96,7 +96,7 @@ func TestCORS_ofTenants(t *testing.T) {
 	t.Parallel()
 	upstream, server := testkit.NewUpstream(t), harness.Start(t)
 	made := harness.CreateProxy(t, server.Config.PublicURL, upstream.URL)
-	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey)
+	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal())
 	project := made.Project.Environments[0].URL
 	pages, keys := map[string]string{}, map[string]string{}
 	for _, tenant := range []string{"acme", "globex"} {
@@ -136,7 +136,7 @@ func TestCORS_ofTenants(t *testing.T) {
 			{"its key, with a method that needs a preflight", "DELETE", keys[tenant], "200 forwarded"},
 			{"its key, with a method that is not allowed", "PUT", keys[tenant], refused},
 			{"the key of " + other, "GET", keys[other], refused},
-			{"the project's key", "GET", made.APIKeys["prod"].Key, refused},
+			{"the project's key", "GET", made.APIKeys["prod"].Key.Reveal(), refused},
 			{"a wrong key", "GET", "pst_wrong", "401 invalid_key"},
 		} {
 			options := fmt.Sprintf(`{method: %q, headers: {"X-API-Key": %q}}`, c.method, c.key)
@@ -166,7 +166,7 @@ func TestSPA_callsAcrossOrigins(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
 	var project string
-	p, made := signedInSPA(t, app, upstream, func(made client.Proxy) []string {
+	p, made := signedInSPA(t, app, upstream, func(made contract.Proxy) []string {
 		project = made.Project.Environments[0].URL
 		return []string{app.origin, project} // the browser tells of refused calls
 	})
@@ -177,7 +177,7 @@ func TestSPA_callsAcrossOrigins(t *testing.T) {
 		t.Errorf("without CORS: %s", got)
 	}
 	api := harness.Connect(t, app.settings.Issuer[:len(app.settings.Issuer)-len("/oauth/"+app.settings.ClientID)],
-		made.WorkspaceKey)
+		made.WorkspaceKey.Reveal())
 	saved, err := client.Do(t.Context(), api, contract.SetCORS, contract.CORSUpdate{
 		ProjectPath: contract.ProjectPath{Project: made.Project.ID}, Body: contract.CORS{AppOrigins: true},
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/oidcprovider"
@@ -27,16 +28,19 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 	t.Parallel()
 	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
 	server := harness.Start(t)
-	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL,
-		Name:   "shop",
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
-	})
+	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
+			Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{
+				{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+					ClientID: new("later"),
+				}}}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	registerApp(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
+	registerApp(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal()), issuer, *made.Login)
 
 	signsIn(t, issuer, app, *made.Login)
 	claims := app.exchange(t, *made.Login)
@@ -47,7 +51,7 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 
 // signsIn has ana sign in at the provider in a new browser, and agree: it is her first time
 // here, or there is more to agree to than before. With no other provider there is no choice.
-func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin) {
+func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, login contract.ProxyLogin) {
 	t.Helper()
 	p := passesProvider(t, issuer, app, login)
 	p.Presses("Agree and continue")
@@ -55,13 +59,13 @@ func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, logi
 }
 
 // comesBack is signsIn for a user who agreed to all of it before.
-func comesBack(t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin) {
+func comesBack(t *testing.T, issuer *oidcprovider.Provider, app *application, login contract.ProxyLogin) {
 	t.Helper()
 	passesProvider(t, issuer, app, login).Sees("Back at the application")
 }
 
 func passesProvider(
-	t *testing.T, issuer *oidcprovider.Provider, app *application, login client.ProxyLogin,
+	t *testing.T, issuer *oidcprovider.Provider, app *application, login contract.ProxyLogin,
 ) *harness.Person {
 	t.Helper()
 	p := harness.NewPerson(t)
@@ -75,15 +79,16 @@ func passesProvider(
 }
 
 // registerApp gives the issuer our callback, and us the app that it registered.
-func registerApp(t *testing.T, api *client.Client, issuer *oidcprovider.Provider, made client.ProxyLogin) {
+func registerApp(t *testing.T, api *client.Client, issuer *oidcprovider.Provider, made contract.ProxyLogin) {
 	t.Helper()
 	registered := issuer.Register(t, made.Callbacks["oidc"])
-	for provider, err := range api.Providers(t.Context(), made.ClientID) {
+	change := contract.ProviderSettings{
+		ClientID: &registered.ID, ClientSecret: new(contract.Secret(registered.Secret)),
+	}
+	of := contract.AppClientPath{Client: made.ClientID}
+	for provider, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 		if err == nil {
-			_, err = api.UpdateProvider(t.Context(), provider.ID, client.ProviderChange{
-				ClientID:     &registered.ID,
-				ClientSecret: &registered.Secret,
-			})
+			_, err = client.Do(t.Context(), api, contract.UpdateProvider, change.Of(provider.ID))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +127,7 @@ func newApplication(t *testing.T) *application {
 	return app
 }
 
-func (a *application) authorize(login client.ProxyLogin) string {
+func (a *application) authorize(login contract.ProxyLogin) string {
 	challenge := sha256.Sum256([]byte(a.verifier))
 	return login.AuthorizeURL + "?" + url.Values{
 		"client_id":             {login.ClientID},
@@ -152,7 +157,7 @@ type signedIn struct {
 
 // exchange turns the code that the browser brought into an ID token, and checks it
 // and the access token against the keys that the issuer publishes.
-func (a *application) exchange(t *testing.T, login client.ProxyLogin) signedIn {
+func (a *application) exchange(t *testing.T, login contract.ProxyLogin) signedIn {
 	t.Helper()
 	back := <-a.back
 	if back.Get("state") != a.state || back.Get("iss") != login.Issuer {

@@ -31,22 +31,23 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := harness.Start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern's app"
-	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target:       upstream.URL,
-		Name:         "books",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{{
-			Type:           "oidc",
-			Issuer:         issuer.Issuer("shop"),
-			ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
-		}}},
-	})
+	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target:       upstream.URL,
+			Name:         "books",
+			RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+			Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{{
+				Type:             "oidc",
+				Issuer:           issuer.Issuer("shop"),
+				ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: new(contract.Secret(secret))},
+			}}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
 	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
 	stateRolesAndGroups(t, issuer, name)
-	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey)
+	api := harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal())
 	mapGroups(t, api, *made.Login, []contract.GroupMapping{
 		{Claim: "realm_access.roles", Value: "mana", Match: "prefix", Group: "managers"},
 	})

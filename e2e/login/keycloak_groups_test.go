@@ -21,20 +21,21 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := harness.Start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
-	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target:       upstream.URL,
-		Name:         "shop",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{{
-			Type:           "oidc",
-			Issuer:         issuer.Issuer("shop"),
-			ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
-		}}},
-	})
+	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target:       upstream.URL,
+			Name:         "shop",
+			RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+			Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{{
+				Type:             "oidc",
+				Issuer:           issuer.Issuer("shop"),
+				ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: new(contract.Secret(secret))},
+			}}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapGroups(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey), *made.Login, []contract.GroupMapping{
+	mapGroups(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal()), *made.Login, []contract.GroupMapping{
 		{Claim: "realm_access.roles", Value: "manager", Group: "managers"},
 		{Claim: "groups", Value: "/staff/", Match: "prefix", Group: "staff"},
 	})
@@ -83,7 +84,7 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 }
 
 // mapGroups creates the groups that rules name, and gives the rules to the login's provider.
-func mapGroups(t *testing.T, api *client.Client, login client.ProxyLogin, rules []contract.GroupMapping) {
+func mapGroups(t *testing.T, api *client.Client, login contract.ProxyLogin, rules []contract.GroupMapping) {
 	t.Helper()
 	app, err := client.Do(t.Context(), api, contract.GetAppClient, contract.AppClientPath{Client: login.ClientID})
 	if err != nil {
@@ -96,7 +97,8 @@ func mapGroups(t *testing.T, api *client.Client, login client.ProxyLogin, rules 
 			t.Fatal(err)
 		}
 	}
-	for provider, err := range api.Providers(t.Context(), login.ClientID) {
+	of := contract.AppClientPath{Client: login.ClientID}
+	for provider, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 		if err == nil {
 			_, err = client.Do(t.Context(), api, contract.SetGroupMappings, contract.GroupMappingsUpdate{
 				ProviderPath: contract.ProviderPath{Provider: provider.ID},

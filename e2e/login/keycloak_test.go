@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/keycloak"
@@ -36,19 +37,22 @@ func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := harness.Start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
-	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL,
-		Name:   "shop",
-		Login: &client.NewLogin{
-			RedirectURIs: []string{app.callback},
-			Providers: []client.NewProvider{
-				{
-					Type:           "oidc",
-					Issuer:         issuer.Issuer("shop"),
-					ProviderChange: client.ProviderChange{ClientID: &name, ClientSecret: &secret},
-				}},
-		},
-	})
+	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
+			Login: &contract.NewLogin{
+				RedirectURIs: []string{app.callback},
+				Providers: []contract.NewProvider{
+					{
+						Type:   "oidc",
+						Issuer: issuer.Issuer("shop"),
+						ProviderSettings: contract.ProviderSettings{
+							ClientID: &name, ClientSecret: new(contract.Secret(secret)),
+						},
+					}},
+			},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +104,7 @@ type told struct {
 	EmailVerified bool   `json:"email_verified"`
 }
 
-func userInfo(t *testing.T, login client.ProxyLogin, access string) (out told) {
+func userInfo(t *testing.T, login contract.ProxyLogin, access string) (out told) {
 	t.Helper()
 	ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, login.Issuer+"/userinfo", nil)
 	if err != nil {

@@ -17,19 +17,21 @@ import (
 // gated is a project whose calls need a credential, with a login.
 func gated(
 	t *testing.T, address string, upstream *testkit.Upstream, issuer *oidcprovider.Provider, app *application,
-) (client.Proxy, *client.Client) {
+) (contract.Proxy, *client.Client) {
 	t.Helper()
-	made, err := harness.Connect(t, address, "").CreateProxy(t.Context(), client.NewProxy{
+	made, err := client.Do(t.Context(), harness.Connect(t, address, ""), contract.CreateProxy, contract.NewProxy{
 		Target:       upstream.URL,
 		Name:         "shop",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{RedirectURIs: []string{app.callback}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
-	})
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+		Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{
+			{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+				ClientID: new("later"),
+			}}}},
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := harness.Connect(t, address, made.WorkspaceKey)
+	api := harness.Connect(t, address, made.WorkspaceKey.Reveal())
 	registerApp(t, api, issuer, *made.Login)
 	return made, api
 }
@@ -117,7 +119,8 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 	gets("again", "X-Consumer-Groups", "staff")
 	knownAt(t, issuer, upstream.Requests()[len(upstream.Requests())-1].Headers.Get("Authorization"))
 
-	if err := api.DeleteProvider(t.Context(), provider); err != nil {
+	gone := contract.ProviderPath{Provider: provider}
+	if _, err := client.Do(t.Context(), api, contract.DeleteProvider, gone); err != nil {
 		t.Fatal(err)
 	}
 	want("without the provider", again.access, http.StatusUnauthorized, "invalid_token")
@@ -128,16 +131,16 @@ func isRefusedElsewhere(
 	t *testing.T, api *client.Client, upstream *testkit.Upstream, issuer *oidcprovider.Provider, token string,
 ) {
 	t.Helper()
-	other, err := api.CreateProxy(t.Context(), client.NewProxy{
+	other, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 		Target:       upstream.URL,
 		Name:         "other",
-		RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		Login: &client.NewLogin{Providers: []client.NewProvider{{
-			Type:           "oidc",
-			Issuer:         issuer.Issuer,
-			ProviderChange: client.ProviderChange{ClientID: new("x")},
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+		Login: &contract.NewLogin{Providers: []contract.NewProvider{{
+			Type:             "oidc",
+			Issuer:           issuer.Issuer,
+			ProviderSettings: contract.ProviderSettings{ClientID: new("x")},
 		}}},
-	})
+	}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,14 +233,13 @@ func inGroup(t *testing.T, api *client.Client, user, name string) string {
 }
 
 // upstreamGets has the login's only provider give the upstream another token.
-func upstreamGets(t *testing.T, api *client.Client, login client.ProxyLogin, what string) (provider string) {
+func upstreamGets(t *testing.T, api *client.Client, login contract.ProxyLogin, what string) (provider string) {
 	t.Helper()
-	for one, err := range api.Providers(t.Context(), login.ClientID) {
+	change := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: "service", Upstream: what}}
+	of := contract.AppClientPath{Client: login.ClientID}
+	for one, err := range client.Each(t.Context(), api, contract.ListProviders, of) {
 		if err == nil {
-			_, err = api.UpdateProvider(t.Context(), one.ID, client.ProviderChange{TokenType: &client.TokenType{
-				Client:   "service",
-				Upstream: what,
-			}})
+			_, err = client.Do(t.Context(), api, contract.UpdateProvider, change.Of(one.ID))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -61,20 +61,23 @@ func newSPA(t *testing.T) *spa {
 // signedInSPA goes from one POST /proxy to the application's page whose user has signed in.
 // The browser may complain of the addresses named, which refuse in the end.
 func signedInSPA(
-	t *testing.T, app *spa, upstream *testkit.Upstream, refuse func(client.Proxy) []string,
-) (*harness.Person, client.Proxy) {
+	t *testing.T, app *spa, upstream *testkit.Upstream, refuse func(contract.Proxy) []string,
+) (*harness.Person, contract.Proxy) {
 	t.Helper()
 	issuer, server := oidcprovider.Start(t), harness.Start(t)
-	made, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL,
-		Name:   "shop",
-		Login: &client.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []client.NewProvider{
-			{Type: "oidc", Issuer: issuer.Issuer, ProviderChange: client.ProviderChange{ClientID: new("later")}}}},
-	})
+	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
+			Login: &contract.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []contract.NewProvider{
+				{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+					ClientID: new("later"),
+				}}}},
+		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	registerApp(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey), issuer, *made.Login)
+	registerApp(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal()), issuer, *made.Login)
 	app.settings.Issuer, app.settings.ClientID = made.Login.Issuer, made.Login.ClientID
 	app.first = server.FirstLink
 	if app.api, err = url.Parse(made.Project.Environments[0].URL); err != nil {
@@ -102,7 +105,7 @@ func signedInSPA(
 func TestSPA_signsIn(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
-	p, _ := signedInSPA(t, app, upstream, func(made client.Proxy) []string {
+	p, _ := signedInSPA(t, app, upstream, func(made contract.Proxy) []string {
 		return []string{made.Login.Issuer + "/userinfo"}
 	})
 	if status := p.Reads("#status"); status != "200" {
@@ -137,7 +140,7 @@ func TestSPA_signsIn(t *testing.T) {
 func TestSPA_deletesAccount(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
-	p, made := signedInSPA(t, app, upstream, func(client.Proxy) []string {
+	p, made := signedInSPA(t, app, upstream, func(contract.Proxy) []string {
 		return []string{app.origin + "/api/"}
 	})
 	if status := p.Reads("#status"); status != "200" {
@@ -159,7 +162,7 @@ func TestSPA_deletesAccount(t *testing.T) {
 	if n := len(upstream.Requests()); n != 1 {
 		t.Errorf("%d calls arrived, want the one before the deletion", n)
 	}
-	api := harness.Connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey)
+	api := harness.Connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey.Reveal())
 	if _, err := client.Do(
 		t.Context(), api, contract.GetUser, contract.UserPath{User: user},
 	); fault.KindOf(err) != fault.NotFound {
@@ -173,7 +176,7 @@ func TestSPA_deletesAccount(t *testing.T) {
 func TestSPA_signsInSilently(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
-	p, made := signedInSPA(t, app, upstream, func(client.Proxy) []string {
+	p, made := signedInSPA(t, app, upstream, func(contract.Proxy) []string {
 		return []string{app.origin + "/api/"}
 	})
 	subject := p.Reads("#subject")

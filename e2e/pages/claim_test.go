@@ -22,7 +22,7 @@ func TestClaimFromCurlToExport(t *testing.T) {
 	first.fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
 
 	made := harness.CreateProxy(t, server.Config.PublicURL, upstream.URL)
-	address, key := made.Project.Environments[0].URL, made.APIKeys["prod"].Key
+	address, key := made.Project.Environments[0].URL, made.APIKeys["prod"].Key.Reveal()
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 
 	p := sit(t)

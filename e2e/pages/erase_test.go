@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"postern/client"
+	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
 )
@@ -17,7 +18,7 @@ func TestProject_deletedForGood(t *testing.T) {
 	visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
 		"four unrelated words")
 	made := harness.CreateProxy(t, server.Config.PublicURL, upstream.URL)
-	address, key := made.Project.Environments[0].URL, made.APIKeys["prod"].Key
+	address, key := made.Project.Environments[0].URL, made.APIKeys["prod"].Key.Reveal()
 
 	p := sit(t)
 	p.Open(made.Claim.URL)
@@ -37,10 +38,11 @@ func TestProject_deletedForGood(t *testing.T) {
 	p.Presses("Delete for good")
 	p.Sees("Projects")
 	harness.WaitForStatus(t, address, key, http.StatusNotFound)
-	again, err := harness.Connect(t, server.Config.PublicURL, "").CreateProxy(t.Context(), client.NewProxy{
-		Target: upstream.URL,
-		Name:   "shop",
-	})
+	again, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
+		contract.NewProxy{
+			Target: upstream.URL,
+			Name:   "shop",
+		}.Request())
 	if err != nil {
 		t.Fatalf("the name of a project that was deleted for good: %v", err)
 	}

@@ -21,7 +21,7 @@ func TestImportFromAnotherPostern(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	before, after := harness.Start(t), harness.Start(t)
 	made := harness.CreateProxy(t, before.Config.PublicURL, upstream.URL)
-	api := harness.Connect(t, before.Config.PublicURL, made.WorkspaceKey)
+	api := harness.Connect(t, before.Config.PublicURL, made.WorkspaceKey.Reveal())
 	in := contract.NewExport{Format: "gateway"}.In(made.Project.ID)
 	queued, err := client.Do(t.Context(), api, contract.CreateExport, in)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestImportFromAnotherPostern(t *testing.T) {
 	p.Waits("#import-found")
 	p.Presses("Import shop")
 	p.Sees("shop")
-	harness.CallsAnswer(t, after.Config.Address("shop", "1.0.0", "prod"), made.APIKeys["prod"].Key,
+	harness.CallsAnswer(t, after.Config.Address("shop", "1.0.0", "prod"), made.APIKeys["prod"].Key.Reveal(),
 		http.StatusOK, http.StatusUnauthorized)
 }
 

@@ -59,13 +59,13 @@ var notJourneyed = map[string]string{
 // journeyNeeds are the states that pages need besides all kinds of objects.
 var journeyNeeds = map[string]string{
 	"/settings/tokens/:token": "token",
-	"/projects/:project/environments/:environment/upstream-headers/:name": "upstream header",
-	"/settings/tokens/:token/secret":                                      "token",
-	"/projects/:project/tenants/:tenant":                                  "attached",
-	"/exports/:export/ledger":                                             "ready",
-	"/settings/webhooks/:webhook":                                         "webhook",
-	"/settings/webhooks/:webhook/secret":                                  "webhook",
-	"/settings/webhooks/:webhook/deliveries/:delivery":                    "webhook",
+	"/projects/:project/versions/:version/environments/:environment/upstream-headers/:name": "upstream header",
+	"/settings/tokens/:token/secret":                   "token",
+	"/projects/:project/tenants/:tenant":               "attached",
+	"/exports/:export/ledger":                          "ready",
+	"/settings/webhooks/:webhook":                      "webhook",
+	"/settings/webhooks/:webhook/secret":               "webhook",
+	"/settings/webhooks/:webhook/deliveries/:delivery": "webhook",
 }
 
 // journeyQueries are what pages show nothing without.

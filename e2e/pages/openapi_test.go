@@ -36,12 +36,12 @@ func TestOpenAPI_realServices(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(file, ".")
 		file = filepath.Join("../../core/openapi/testdata", file)
-		made, err := api.CreateProxy(t.Context(), client.NewProxy{
+		made, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
 			Target:       upstream.URL,
 			Name:         name,
 			Version:      "1.0.0",
-			RequestsAuth: &client.NewAuth{Mode: "authenticate"},
-		})
+			RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+		}.Request())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -62,7 +62,7 @@ func TestOpenAPI_realServices(t *testing.T) {
 		}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		harness.CallsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key,
+		harness.CallsAnswer(t, server.Config.Address(name, "1.0.0", "prod"), made.APIKeys["prod"].Key.Reveal(),
 			http.StatusOK, http.StatusUnauthorized)
 		format := []string{"gateway", "data"}[n%2]
 		queued, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: format}.In(name))

@@ -30,20 +30,20 @@ func renameUnderLoad(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := client.NewProxy{Target: upstream.URL, Name: "shop", RequestsAuth: &client.NewAuth{Mode: "authenticate"}}
-	made, err := api.CreateProxy(t.Context(), in)
+	in := contract.NewProxy{Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"}}
+	made, err := client.Do(t.Context(), api, contract.CreateProxy, in.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, address := made.APIKeys["prod"].Key, made.Project.Environments[0].URL
-	if api, err = client.New("http://"+server.Config.ControlAddr, made.WorkspaceKey); err != nil {
+	key, address := made.APIKeys["prod"].Key.Reveal(), made.Project.Environments[0].URL
+	if api, err = client.New("http://"+server.Config.ControlAddr, made.WorkspaceKey.Reveal()); err != nil {
 		t.Fatal(err)
 	}
-	project, err := api.Project(t.Context(), "shop")
+	project, err := client.Do(t.Context(), api, contract.GetProject, contract.ProjectPath{Project: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment := project.Versions[0].Environments[0].ID
+	environment := contract.EnvironmentOf("shop", "1.0.0", project.Versions[0].Environments[0].ID)
 	for i := range 50 { // to be read again at each rename
 		owner := fmt.Sprintf("owner-%d", i)
 		in := contract.NewKey{Owner: owner, Environment: "prod"}.In("shop")
@@ -71,7 +71,10 @@ func renameUnderLoad(t *testing.T, database string) {
 		if i%2 == 1 {
 			name, former = former, name
 		}
-		if _, err := api.RenameEnvironment(t.Context(), "shop", environment, name); err != nil {
+		in := contract.EnvironmentUpdate{
+			EnvironmentPath: environment, Body: contract.EnvironmentChange{Name: &name},
+		}
+		if _, err := client.Do(t.Context(), api, contract.UpdateEnvironment, in); err != nil {
 			t.Fatal(err)
 		}
 		base := address[:len(address)-len("prod")]

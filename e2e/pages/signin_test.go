@@ -21,7 +21,7 @@ func TestSignInElsewhereInABrowser(t *testing.T) {
 	// A native client's loopback address fits whatever port it comes from (RFC 8252, 7.3).
 	client := issuer.Register(t, "http://127.0.0.1/signin/oidc/callback")
 	server := harness.StartWith(t, func(c *config.Config) {
-		c.SignUp = config.SignUpOpen
+		c.AccountSignUp = config.SignUpOpen
 		c.SignIn.OIDC = config.OIDC{
 			Issuer:       issuer.Issuer,
 			ClientID:     client.ID,

@@ -120,18 +120,6 @@ func (p Page) sorted(sort, text string) models.Page {
 	return models.PageOf(p.Page, sort, text)
 }
 
-// NamedPage is the query of lists of what has a name. The pages of a list have the same order
-// and text.
-type NamedPage struct {
-	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Order; - begins at the end"`
-	Text string `query:"q" maxLength:"200" doc:"Part of the name or the display name, ignoring case"`
-}
-
-func (p NamedPage) page() models.Page {
-	return p.sorted(p.Sort, p.Text)
-}
-
 // list is the body of every list.
 type list[T any] = contract.List[T]
 

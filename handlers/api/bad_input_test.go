@@ -313,7 +313,7 @@ var badSettings = []badInput{
 		422, "invalid_mode", "/requests_auth/mode",
 	},
 	{
-		"target of an update", "PATCH /api/v1/projects/shop/environments/{environment}",
+		"target of an update", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
 		`{"target":"ftp://x"}`,
 		422, "invalid_url", "/target",
 	},

@@ -16,22 +16,6 @@ import (
 	"postern/service/tokens"
 )
 
-// The command line is a public client of the device flow (RFC 8628): its id is not secret
-// and proves nothing.
-const (
-	deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code"
-	cliClientID     = "postern-cli"
-)
-
-type deviceOutput struct {
-	DeviceCode              string `json:"device_code"`
-	UserCode                string `json:"user_code"`
-	VerificationURI         string `json:"verification_uri"`
-	VerificationURIComplete string `json:"verification_uri_complete"`
-	ExpiresIn               int    `json:"expires_in"` // seconds
-	Interval                int    `json:"interval"`   // seconds
-}
-
 // authorizeDevice begins the flow (RFC 8628, 3.1). The parameter machine is an extension:
 // the name of the machine that will hold the token.
 func (h *Handler) authorizeDevice(c *gin.Context) {
@@ -50,28 +34,16 @@ func (h *Handler) authorizeDevice(c *gin.Context) {
 		return
 	}
 	page := h.Web.Config.PublicURL + web.DevicePath
-	c.JSON(http.StatusOK, deviceOutput{
-		DeviceCode:              asked.DeviceCode,
-		UserCode:                asked.UserCode,
-		VerificationURI:         page,
-		VerificationURIComplete: page + "?" + url.Values{"user_code": {asked.UserCode}}.Encode(),
-		ExpiresIn:               int(asked.Lifetime.Seconds()),
-		Interval:                int(asked.PollEvery.Seconds()),
-	})
-}
-
-type grantedOutput struct {
-	AccessToken string `json:"access_token"`
-	TokenType   string `json:"token_type"`
-	ExpiresIn   int    `json:"expires_in"` // seconds
-	Scope       string `json:"scope"`
+	asked.VerificationURI = page
+	asked.VerificationURIComplete = page + "?" + url.Values{"user_code": {asked.UserCode}}.Encode()
+	c.JSON(http.StatusOK, asked)
 }
 
 // exchangeDevice returns the token once the request is approved (RFC 8628, 3.4).
 func (h *Handler) exchangeDevice(c *gin.Context) {
 	form, err := oauthForm(c.Request, "grant_type", "client_id")
-	if err == nil && form.Get("grant_type") != deviceGrantType {
-		err = fault.New(fault.Malformed, "unsupported_grant_type", "The only grant type is %s.", deviceGrantType)
+	if err == nil && form.Get("grant_type") != contract.DeviceGrantType {
+		err = fault.New(fault.Malformed, "unsupported_grant_type", "The only grant type is %s.", contract.DeviceGrantType)
 	}
 	if err == nil && form.Get("device_code") == "" {
 		err = fault.New(fault.Malformed, "invalid_request", "The parameter device_code is missing.")
@@ -82,7 +54,7 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 	}
 	from := access.Principal{RemoteAddr: c.Request.RemoteAddr, RequestID: web.RequestID(c.Request.Context())}
 	var minted contract.TokenWithSecret
-	err = h.Web.Throttle.Attempt(cliClientID, c.Request.RemoteAddr, func() (err error) {
+	err = h.Web.Throttle.Attempt(contract.DeviceClient, c.Request.RemoteAddr, func() (err error) {
 		minted, err = h.Tokens.Exchange(c.Request.Context(), form.Get("device_code"), from)
 		return err
 	})
@@ -90,8 +62,8 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 		h.Web.RefuseOAuth(c, err)
 		return
 	}
-	c.JSON(http.StatusOK, grantedOutput{
-		AccessToken: minted.Secret.Reveal(),
+	c.JSON(http.StatusOK, contract.DeviceToken{
+		AccessToken: minted.Secret,
 		TokenType:   "Bearer",
 		ExpiresIn:   int(minted.ExpiresAt.Sub(minted.CreatedAt).Seconds()),
 		Scope:       strings.Join(minted.Scopes, " "),
@@ -123,7 +95,7 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 			return nil, fault.New(fault.Malformed, "invalid_request", "The parameter %s is missing.", name)
 		}
 	}
-	if r.PostForm.Get("client_id") != cliClientID {
+	if r.PostForm.Get("client_id") != contract.DeviceClient {
 		return nil, fault.New(fault.Unauthenticated, "invalid_client", "Unknown client.")
 	}
 	return r.PostForm, nil

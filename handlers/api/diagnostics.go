@@ -92,6 +92,6 @@ func (h *Handler) testIntrospection(ctx context.Context, in *struct {
 	))
 }
 
-func (h *Handler) testProvider(ctx context.Context, in *ProviderRef) (*body[diagnosisOutput], error) {
+func (h *Handler) testProvider(ctx context.Context, in *contract.ProviderPath) (*body[diagnosisOutput], error) {
 	return showDiagnosis(h.Diagnostics.Provider(ctx, web.Principal(ctx), in.Provider))
 }

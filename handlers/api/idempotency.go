@@ -24,11 +24,19 @@ const (
 
 // idempotent is the middleware that carries out a POST or PATCH with an Idempotency-Key
 // once, however often it is sent. Other methods are idempotent by definition (RFC 9110,
-// 9.2.2).
+// 9.2.2). Uploads see to it themselves, once they have received the file.
 func (h *Handler) idempotent(c *gin.Context) {
+	if slices.Contains(web.UploadRoutes, c.FullPath()) {
+		c.Next()
+		return
+	}
+	h.once(c, c.Next)
+}
+
+func (h *Handler) once(c *gin.Context, carryOut func()) {
 	values := c.Request.Header.Values(idempotencyHeader)
 	if len(values) == 0 || (c.Request.Method != http.MethodPost && c.Request.Method != http.MethodPatch) {
-		c.Next()
+		carryOut()
 		return
 	}
 	request, err := h.idempotentRequest(c.Request, values)
@@ -43,7 +51,7 @@ func (h *Handler) idempotent(c *gin.Context) {
 	case attempt == nil:
 		h.replay(c, kept)
 	default:
-		h.attempt(c, attempt)
+		h.attempt(c, attempt, carryOut)
 	}
 }
 
@@ -77,7 +85,7 @@ func (h *Handler) idempotentRequest(r *http.Request, values []string) (idempoten
 
 // attempt runs the request and stores its answer before it is sent. If the answer is not
 // stored, also after a panic, the request can be sent again.
-func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
+func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt, carryOut func()) {
 	ctx := c.Request.Context()
 	recorder := &answerRecorder{ResponseWriter: c.Writer, status: http.StatusOK, before: maps.Clone(c.Writer.Header())}
 	kept := false
@@ -92,7 +100,7 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt) {
 	}()
 	c.Writer = recorder
 	c.Request = c.Request.WithContext(attempt.Context(ctx))
-	c.Next()
+	carryOut()
 	if worthKeeping(recorder.status) {
 		answer, err := recorder.answer()
 		if err == nil {

@@ -2,19 +2,16 @@ package api
 
 import (
 	"postern/core/contract"
-	"postern/platform/secrets"
+	"postern/core/snapshot"
 	"postern/service/projects"
 )
 
 // readIntrospection returns nil for nil.
 func readIntrospection(b *contract.NewIntrospection) *projects.IntrospectionInput {
-	if b == nil {
-		return nil
-	}
-	out := &projects.IntrospectionInput{Introspection: b.Introspection}
-	if b.ClientSecret != nil {
-		secret := secrets.Given(b.ClientSecret.Reveal())
-		out.ClientSecret = &secret
-	}
-	return out
+	return projects.ReadIntrospection(b)
+}
+
+// readIssuers returns the issuers of a body: an empty list, not nil, if there are none.
+func readIssuers(b contract.JWT) []snapshot.TokenIssuer {
+	return append([]snapshot.TokenIssuer{}, b.AllowedPairs...)
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -24,37 +23,4 @@ func (l limits) Schema(huma.Registry) *huma.Schema {
 		schema.Properties[window.String()] = &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	}
 	return schema
-}
-
-// projectLimitsInput changes limits: a member that is sent replaces them, empty or null
-// removes them.
-type projectLimitsInput struct {
-	Key     nullable[limits] `json:"key,omitempty" doc:"Each key without limits of its own or its type"`
-	Owner   nullable[limits] `json:"owner,omitempty" doc:"Each owner, all keys together"`
-	IP      nullable[limits] `json:"ip,omitempty" doc:"Each client address"`
-	Project nullable[limits] `json:"project,omitempty" doc:"All calls of the project"`
-}
-
-func (in *projectLimitsInput) rule() contract.ProjectLimitsChange {
-	if in == nil {
-		return contract.ProjectLimitsChange{}
-	}
-	return contract.ProjectLimitsChange{
-		Key:     (*contract.Limits)(sentLimits(in.Key)),
-		Owner:   (*contract.Limits)(sentLimits(in.Owner)),
-		IP:      (*contract.Limits)(sentLimits(in.IP)),
-		Project: (*contract.Limits)(sentLimits(in.Project)),
-	}
-}
-
-// sentLimits returns nil for a member that was not sent.
-func sentLimits(n nullable[limits]) *map[string]int64 {
-	if !n.sent {
-		return nil
-	}
-	out := map[string]int64{}
-	if n.value != nil {
-		out = *n.value
-	}
-	return &out
 }

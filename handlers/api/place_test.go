@@ -13,7 +13,8 @@ func TestProblem_place(t *testing.T) {
 	t.Parallel()
 	h := controlplane.NewServer(t, state.OpenSQLite(t)).Handler()
 	shop := controlplane.CreateShop(t, h)
-	revoke, prod := "/api/v1/keys/"+shop.KeyID+"/revoke", "/api/v1/projects/shop/environments/"+shop.EnvironmentID
+	const prod = "/api/v1/projects/shop/versions/1.0.0/environments/prod"
+	revoke := "/api/v1/keys/" + shop.KeyID + "/revoke"
 	for name, tt := range map[string]struct {
 		method, path, body, want string
 	}{

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/login"
 	"postern/service/projects"
@@ -236,10 +236,13 @@ func TestAProjectAndItsLoginAreMadeTogether(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
-	id, secret := "x", secrets.Secret("y")
+	id, secret := "x", contract.Secret("y")
 	setup := &login.Setup{
-		Service:   s.Login,
-		Providers: []login.ProviderInput{{Type: "google", ClientID: &id, ClientSecret: &secret}},
+		Service: s.Login,
+		Providers: []contract.NewProvider{{
+			Type:             "google",
+			ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
+		}},
 	}
 	owner := (&controlplane.Fixture{DB: db, Server: s}).NewTeamOwner(t)
 	_, err := s.Projects.Create(t.Context(), owner, projects.CreateInput{
@@ -261,7 +264,10 @@ func TestCreateProxy_loginPermission(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
 	id := "x"
-	setup := &login.Setup{Service: s.Login, Providers: []login.ProviderInput{{Type: "google", ClientID: &id}}}
+	setup := &login.Setup{Service: s.Login, Providers: []contract.NewProvider{{
+		Type:             "google",
+		ProviderSettings: contract.ProviderSettings{ClientID: &id},
+	}}}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		return setup.InsertIn(tx, access.Principal{
 			Account: "acc_1",

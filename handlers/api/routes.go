@@ -12,8 +12,8 @@ import (
 // its outline.
 func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error)) {
 	r.GET("/.well-known/postern-export-key", h.showExportKeys)
-	r.POST("/oauth/device_authorization", h.authorizeDevice)
-	r.POST("/oauth/token", h.exchangeDevice)
+	r.POST(contract.DevicePath, h.authorizeDevice)
+	r.POST(contract.DeviceTokenPath, h.exchangeDevice)
 
 	api := h.newAPI(r)
 	h.accountRoutes(api)
@@ -25,8 +25,7 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.exportRoutes(api)
 	h.loginRoutes(api)
 	h.groupRoutes(api)
-	h.importRoutes(r, api)
-	h.exportFiles(r, api)
+	serveUpload(h, api, contract.ImportProject, h.Imports.Allow, h.Imports.Import)
 	for _, describe := range []func(*huma.OpenAPI){
 		describeUsage, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
 	} {
@@ -76,41 +75,38 @@ func (h *Handler) accountRoutes(api huma.API) {
 // projectRoutes adds projects with their versions, environments and key types.
 func (h *Handler) projectRoutes(api huma.API) {
 	const project = "/api/v1/projects/{project}"
-	route(h, api, "create-proxy", "POST", "/proxy", 201, "Create a proxy", h.createProxy)
+	add(h, api, contract.CreateProxy.Operation, h.createProxy)
 
-	route(h, api, "list-projects", "GET", "/api/v1/projects", 200, "List projects", h.listProjects)
-	route(h, api, "get-project", "GET", project, 200, "Get a project", h.getProject)
-	route(h, api, "update-project", "PATCH", project, 200, "Update a project", h.updateProject)
-	route(h, api, "create-version", "POST", project+"/versions", 201,
-		"Add a version as a copy of another one", h.createVersion)
-	route(h, api, "create-environment", "POST", project+"/versions/{version}/environments", 201,
-		"Add an environment to a version", h.createEnvironment)
-	route(h, api, "delete-project", "DELETE", project, 200,
-		"Delete a project: to the bin, or for good", h.deleteProject)
-	route(h, api, "get-project-deletion", "GET", project+"/deletion", 200,
-		"Show what deleting a project takes along", h.getProjectDeletion)
-	route(h, api, "restore-project", "POST", project+"/restore", 200,
-		"Restore a deleted project", h.restoreProject)
-	route(h, api, "move-project", "POST", project+"/move", 200, "Move a project to another team", h.moveProject)
-	route(h, api, "update-version", "PATCH", project+"/versions/{version}", 200,
-		"Update a version's access policy", h.updateVersion)
-	route(h, api, "get-version-callers", "GET", project+"/versions/{version}/callers", 200,
-		"List who calls a version", h.getVersionCallers)
-	route(h, api, "delete-version", "DELETE", project+"/versions/{version}", 204,
-		"Remove a version", h.deleteVersion)
+	serveList(h, api, contract.ListProjects, h.Projects.List)
+	serve(h, api, contract.GetProject, h.Projects.Project)
+	serve(h, api, contract.UpdateProject, h.Projects.Update)
+	serve(h, api, contract.DeleteProject, h.Projects.Delete)
+	serve(h, api, contract.GetProjectDeletion, h.Projects.Deletion)
+	serve(h, api, contract.RestoreProject, h.Projects.Restore)
+	serve(h, api, contract.MoveProject, h.Projects.Move)
+	serve(h, api, contract.TakeDownProject, h.Projects.TakeDown)
+	serve(h, api, contract.LiftTakedown, h.Projects.LiftTakedown)
+
+	serve(h, api, contract.ListVersions, h.Projects.Versions)
+	serve(h, api, contract.CreateVersion, h.Projects.CreateVersion)
+	serve(h, api, contract.GetVersion, h.Projects.Version)
+	serve(h, api, contract.UpdateVersion, h.Projects.UpdateVersion)
+	serve(h, api, contract.DeleteVersion, h.Projects.DeleteVersion)
+	serve(h, api, contract.GetVersionCallers, h.Projects.VersionCallers)
+
+	serve(h, api, contract.ListEnvironments, h.Projects.Environments)
+	serve(h, api, contract.CreateEnvironment, h.Projects.CreateEnvironment)
+	serve(h, api, contract.GetEnvironment, h.Projects.Environment)
+	serve(h, api, contract.UpdateEnvironment, h.Projects.UpdateEnvironment)
+	serve(h, api, contract.DeleteEnvironment, h.Projects.DeleteEnvironment)
+	serve(h, api, contract.GetEnvironmentCallers, h.Projects.EnvironmentCallers)
+
 	route(h, api, "explain", "GET", project+"/explain", 200, "Explain what the gateway answers to a call", h.explain)
 	h.ruleRoutes(api, project+"/versions/{version}/rules")
 	h.relationRoutes(api, project+"/relations")
 	serve(h, api, contract.GetTransforms, h.Projects.Transforms)
 	serve(h, api, contract.SetTransforms, h.Projects.SetTransforms)
 	h.openAPIRoutes(api, project+"/versions/{version}/openapi")
-	route(h, api, "get-environment-callers", "GET",
-		project+"/versions/{version}/environments/{environment}/callers", 200,
-		"List who calls an environment", h.getEnvironmentCallers)
-	route(h, api, "delete-environment", "DELETE", project+"/versions/{version}/environments/{environment}", 204,
-		"Remove an environment", h.deleteEnvironment)
-	route(h, api, "update-environment", "PATCH", project+"/environments/{environment}", 200,
-		"Update an environment", h.updateEnvironment)
 
 	serve(h, api, contract.ListKeyTypes, h.Projects.KeyTypes)
 	serve(h, api, contract.CreateKeyType, h.Projects.CreateKeyType)
@@ -121,42 +117,29 @@ func (h *Handler) projectRoutes(api huma.API) {
 
 // upstreamRoutes adds what upstreams recognize a project's calls by.
 func (h *Handler) upstreamRoutes(api huma.API) {
-	const (
-		project     = "/api/v1/projects/{project}"
-		environment = project + "/environments/{environment}"
-	)
-	route(h, api, "check-target", "POST", environment+"/check", 200,
+	const project = "/api/v1/projects/{project}"
+	route(h, api, "check-target", "POST", project+"/environments/{environment}/check", 200,
 		"Check whether the gateway reaches an environment's target", h.checkTarget)
 	route(h, api, "test-token-issuer", "POST", project+"/versions/{version}/token-issuers/test", 200,
 		"Test whether the gateway could verify tokens of an issuer", h.testTokenIssuer)
 	route(h, api, "test-introspection", "POST", project+"/versions/{version}/introspection/test", 200,
 		"Test the endpoint that opaque tokens are introspected at", h.testIntrospection)
-	route(h, api, "list-upstream-headers", "GET", environment+"/upstream-headers", 200,
-		"List the headers that an environment sets for its upstream", h.listUpstreamHeaders)
-	route(h, api, "set-upstream-header", "PUT", environment+"/upstream-headers/{name}", 200,
-		"Set a header for an environment's upstream", h.setUpstreamHeader)
-	route(h, api, "remove-upstream-header", "DELETE",
-		environment+"/upstream-headers/{name}", 204,
-		"Remove a header for an environment's upstream", h.removeUpstreamHeader)
-	route(h, api, "get-client-certificate", "GET", environment+"/client-certificate", 200,
-		"Show the certificate that an environment presents to its upstream", h.getClientCertificate)
-	route(h, api, "set-client-certificate", "PUT", environment+"/client-certificate", 200,
-		"Present a certificate to an environment's upstream", h.setClientCertificate)
-	route(h, api, "remove-client-certificate", "DELETE", environment+"/client-certificate", 204,
-		"Stop presenting a certificate to an environment's upstream", h.removeClientCertificate)
-	route(h, api, "get-call-signing", "GET", project+"/call-signing", 200,
-		"Show how calls to upstreams are signed", h.getCallSigning)
-	route(h, api, "enable-call-signing", "PUT", project+"/call-signing", 200,
-		"Sign calls to upstreams", h.enableCallSigning)
-	route(h, api, "disable-call-signing", "DELETE", project+"/call-signing", 204,
-		"Stop signing calls to upstreams", h.disableCallSigning)
-	route(h, api, "rotate-call-signing-key", "POST", project+"/call-signing/rotate", 200,
-		"Rotate the key that signs calls to upstreams", h.rotateCallSigningKey)
+
+	serve(h, api, contract.ListUpstreamHeaders, h.Projects.UpstreamHeaders)
+	serve(h, api, contract.GetUpstreamHeader, h.Projects.UpstreamHeader)
+	serve(h, api, contract.SetUpstreamHeader, h.Projects.SetUpstreamHeader)
+	serve(h, api, contract.RemoveUpstreamHeader, h.Projects.RemoveUpstreamHeader)
+	serve(h, api, contract.GetClientCertificate, h.Projects.ClientCertificate)
+	serve(h, api, contract.SetClientCertificate, h.Projects.SetClientCertificate)
+	serve(h, api, contract.RemoveClientCertificate, h.Projects.RemoveClientCertificate)
+	serve(h, api, contract.GetCallSigning, h.Projects.CallSigning)
+	serve(h, api, contract.EnableCallSigning, h.Projects.EnableCallSigning)
+	serve(h, api, contract.DisableCallSigning, h.Projects.DisableCallSigning)
+	serve(h, api, contract.RotateCallSigningKey, h.Projects.RotateSigningKey)
 }
 
 // groupingRoutes adds products and tenants.
 func (h *Handler) groupingRoutes(api huma.API) {
-	const project = "/api/v1/projects/{project}"
 	serveList(h, api, contract.ListProducts, h.Projects.Products)
 	serve(h, api, contract.CreateProduct, h.Projects.CreateProduct)
 	serve(h, api, contract.GetProduct, h.Projects.Product)
@@ -172,10 +155,6 @@ func (h *Handler) groupingRoutes(api huma.API) {
 	serve(h, api, contract.GetTenantDeletion, h.Projects.TenantDeletion)
 	serve(h, api, contract.AttachTenant, h.Projects.Attach)
 	serve(h, api, contract.DetachTenant, h.Projects.Detach)
-	route(h, api, "take-down-project", "PUT", project+"/takedown", 200,
-		"Take a project down (operators)", h.takeDownProject)
-	route(h, api, "lift-takedown", "DELETE", project+"/takedown", 200,
-		"Lift a takedown (operators)", h.liftTakedown)
 }
 
 // domainRoutes adds the custom domains of projects.
@@ -209,17 +188,15 @@ func (h *Handler) keyRoutes(api huma.API) {
 
 // exportRoutes adds exports, webhooks and the audit log.
 func (h *Handler) exportRoutes(api huma.API) {
-	const (
-		project = "/api/v1/projects/{project}"
-	)
 	serveList(h, api, contract.ListExports, h.Exports.List)
 	serve(h, api, contract.CreateExport, h.Exports.Create)
-	route(h, api, "preview-export", "GET", project+"/exports/preview", 200,
-		"Preview the ledger of an export", h.previewExport)
+	serve(h, api, contract.PreviewExport, h.Exports.Preview)
 	serve(h, api, contract.GetExport, h.Exports.Get)
 	serve(h, api, contract.CancelExport, h.Exports.Cancel)
-	route(h, api, "get-export-ledger", "GET", "/api/v1/exports/{export}/ledger", 200,
-		"Get the ledger of an export", h.getExportLedger)
+	serveEvents(h, api, contract.FollowExport, h.Exports.Follow, h.Exports.MayRead)
+	serveFile(h, api, contract.DownloadExport, h.Exports.Open, h.Exports.MayDownload)
+	serveList(h, api, contract.GetExportLedger, h.Exports.LedgerLines)
+	serveFile(h, api, contract.DownloadExportLedger, h.Exports.OpenLedger, h.Exports.MayDownloadLedger)
 
 	serveList(h, api, contract.ListWebhooks, h.Webhooks.List)
 	serve(h, api, contract.CreateWebhook, h.Webhooks.Create)
@@ -237,12 +214,8 @@ func (h *Handler) exportRoutes(api huma.API) {
 		"Verify the audit log", h.verifyAudit)
 }
 
-// loginRoutes adds hosted login: app clients, providers, users and the sign-in policy.
+// loginRoutes adds hosted login: app clients, providers, users and the sign-up policy.
 func (h *Handler) loginRoutes(api huma.API) {
-	const (
-		tenant = "/api/v1/tenants/{tenant}"
-		client = "/api/v1/app-clients/{client}"
-	)
 	serve(h, api, contract.GetAPIScopes, h.Projects.APIScopes)
 	serve(h, api, contract.SetAPIScopes, h.Projects.SetAPIScopes)
 	serve(h, api, contract.GetCORS, h.Projects.CORS)
@@ -261,14 +234,13 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.RotateAppClientKey, h.Login.RotateSigningKey)
 	serve(h, api, contract.DeleteAppClient, h.Login.DeleteClient)
 
-	route(h, api, "list-providers", "GET", client+"/providers", 200, "List an app client's providers", h.listProviders)
-	route(h, api, "create-provider", "POST", client+"/providers", 201, "Add a provider", h.createProvider)
-	route(h, api, "update-provider", "PATCH", "/api/v1/providers/{provider}", 200,
-		"Update a provider", h.updateProvider)
+	serve(h, api, contract.ListProviders, h.Login.ProvidersOf)
+	serve(h, api, contract.CreateProvider, h.Login.CreateProvider)
+	serve(h, api, contract.GetProvider, h.Login.Provider)
+	serve(h, api, contract.UpdateProvider, h.Login.UpdateProvider)
+	serve(h, api, contract.DeleteProvider, h.Login.DeleteProvider)
 	route(h, api, "test-provider", "POST", "/api/v1/providers/{provider}/test", 200,
 		"Test a provider without a user who signs in", h.testProvider)
-	route(h, api, "delete-provider", "DELETE", "/api/v1/providers/{provider}", 204,
-		"Remove a provider", h.deleteProvider)
 	serve(h, api, contract.GetGroupMappings, h.Login.GroupMappings)
 	serve(h, api, contract.SetGroupMappings, h.Login.SetGroupMappings)
 
@@ -285,14 +257,14 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.EndUserSessions, h.Login.EndSessions)
 	serveList(h, api, contract.ListConsents, h.Login.Consents)
 	serve(h, api, contract.WithdrawConsent, h.Login.WithdrawConsent)
-	route(h, api, "get-entry", "GET", tenant+"/entry", 200, "Get a tenant's sign-in policy", h.getEntry)
-	route(h, api, "set-entry", "PUT", tenant+"/entry", 200, "Set a tenant's sign-in policy", h.setEntry)
+	serve(h, api, contract.GetSignupPolicy, h.Directory.SignupPolicy)
+	serve(h, api, contract.UpdateSignupPolicy, h.Directory.UpdateSignupPolicy)
 
-	route(h, api, "list-approvals", "GET", tenant+"/approvals", 200, "List approvals", h.listApprovals)
-	route(h, api, "create-approval", "POST", tenant+"/approvals", 201,
-		"Create an approval", h.createApproval)
-	route(h, api, "delete-approval", "DELETE", tenant+"/approvals/{approval}", 204,
-		"Delete an approval", h.deleteApproval)
+	serveList(h, api, contract.ListApprovals, h.Directory.Approvals)
+	serve(h, api, contract.CreateApproval, h.Directory.CreateApproval)
+	serve(h, api, contract.GetApproval, h.Directory.Approval)
+	serve(h, api, contract.UpdateApproval, h.Directory.UpdateApproval)
+	serve(h, api, contract.DeleteApproval, h.Directory.DeleteApproval)
 }
 
 // groupRoutes adds the groups of a tenant.

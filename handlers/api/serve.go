@@ -17,6 +17,8 @@ import (
 
 // schemasOf has a type with the schema for each type of the contract whose JSON its fields don't tell.
 var schemasOf = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[contract.NewTokenType]():              reflect.TypeFor[tokenType](),
+	reflect.TypeFor[contract.OpenAPISource]():             reflect.TypeFor[openAPISource](),
 	reflect.TypeFor[contract.Limits]():                    reflect.TypeFor[limits](),
 	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
 	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),
@@ -31,8 +33,8 @@ type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)
 func serve[In, Out any](h *Handler, api huma.API, op contract.Op[In, Out], carryOut rule[In, Out]) {
 	ask := func(ctx context.Context, in *In) (Out, error) {
 		request := *in // it may be asked again
-		if c, ok := any(&request).(interface{ Condition() *contract.Condition }); ok {
-			c.Condition().IfMatch = web.ParseIfMatch(c.Condition().IfMatch)
+		if c, ok := any(&request).(interface{ Conditional() *contract.Condition }); ok {
+			c.Conditional().IfMatch = web.ParseIfMatch(c.Conditional().IfMatch)
 		}
 		return carryOut(ctx, web.Principal(ctx), request)
 	}

@@ -13,7 +13,7 @@ func TestAccount_language(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	german := s.path("/account") + "?ui_locales=de"
 	if page := s.get(browser, german); !strings.Contains(page.Find("main").Text(), "um Ihre Sitzungen zu sehen") {

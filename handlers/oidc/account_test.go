@@ -33,7 +33,7 @@ func TestAccount_sessionsAndConsents(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
-		fake, provider := s.offerFake(nil)
+		fake, provider := s.offerFake()
 		browser := s.browser()
 		if page := s.get(browser, s.path("/account")); page.Find("form[action$='/account/signin']").Length() != 1 {
 			t.Fatalf("a visitor is not asked to sign in: %d %s", page.status, page.Find("main").Text())
@@ -87,7 +87,7 @@ func TestAccount_delete(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	first := s.enter(browser, fake, provider.ID, "openid")
 	user := claims(t, first.ID)["sub"].(string)
@@ -127,8 +127,8 @@ func TestAccount_linkProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
-	second, other := s.offerFake(nil)
+	fake, provider := s.offerFake()
+	second, other := s.offerFake()
 	browser := s.browser()
 	ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"]
 	if got := s.linked(browser, second, other.ID, "link"); got.to == nil {

@@ -28,8 +28,8 @@ func TestAccount_unlinkProvider(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
-		fake, provider := s.offerFake(nil)
-		second, other := s.offerFake(nil)
+		fake, provider := s.offerFake()
+		second, other := s.offerFake()
 		browser := s.browser()
 		ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"].(string)
 		if got := s.unlinkActions(browser); len(got) != 0 {
@@ -85,8 +85,8 @@ func TestAccount_unlinkBothAtOnce(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
-	second, other := s.offerFake(nil)
+	fake, provider := s.offerFake()
+	second, other := s.offerFake()
 	browser := s.browser()
 	ana := claims(t, s.enter(browser, fake, provider.ID, "openid").ID)["sub"].(string)
 	s.linked(browser, second, other.ID, "link")
@@ -117,7 +117,7 @@ func TestAccount_unlinkEndsMappedGroups(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newMappedApp(t, db, "staff")
-	second, other := s.offerFake(nil)
+	second, other := s.offerFake()
 	s.mapOf(s.provider, rule("dept", "eng", s.groups["staff"]))
 	s.stated = map[string]any{"dept": "eng"}
 	browser := s.browser()

@@ -77,7 +77,7 @@ func TestAPIScopes_unknownTarget(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newAPIApp(t, db, contract.AppClientSettings{})
-	s.offerFake(nil)
+	s.offerFake()
 	for name, resource := range map[string]string{
 		"an unknown API":                   "https://api.other.example",
 		"another client":                   s.client.ID,
@@ -94,7 +94,7 @@ func TestAPIScopes_ignored(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newAPIApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	for name, tt := range map[string]struct{ scope, resource string }{
 		"a scope that is not declared":    {"admin", ""},
 		"of OpenID Connect":               {"address phone", ""},
@@ -141,7 +141,7 @@ func TestAPIScopes_tokens(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newAPIApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser, r := s.browser(), s.request("openid phone orders:read orders:write offline_access")
 	page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
 	shown := page.Find("main").Text()
@@ -211,7 +211,7 @@ func TestAPIScopes_resource(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newAPIApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	for _, parameter := range []string{"resource", "audience"} {
 		browser, r := s.browser(), s.request("openid orders:read")
 		r.query.Set(parameter, shopAPI)

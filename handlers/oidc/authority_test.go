@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/directory"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
 // declare says for which mail domains a provider is authoritative.
-func (s *app) declare(provider login.Provider, domains ...string) {
+func (s *app) declare(provider contract.Provider, domains ...string) {
 	s.t.Helper()
-	in := login.ProviderInput{Domains: &domains}
-	if _, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, provider.ID, "", in); err != nil {
+	in := contract.ProviderSettings{AuthoritativeDomains: &domains}
+	if _, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -26,12 +24,15 @@ func TestApprovalByDomain(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
-	if err := s.server.Directory.SetInviteOnly(t.Context(), s.owner, s.tenant, true); err != nil {
+	fake, provider := s.offerFake()
+	policy := contract.SignupPolicyUpdate{
+		TenantPath: contract.TenantPath{Tenant: s.tenant}, Body: contract.SignupPolicyChange{InviteOnly: new(true)},
+	}
+	if _, err := s.server.Directory.UpdateSignupPolicy(t.Context(), s.owner, policy); err != nil {
 		t.Fatal(err)
 	}
-	approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com"}
-	if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
+	approval := contract.NewApproval{Value: "example.com"}.In(s.tenant)
+	if _, err := s.server.Directory.CreateApproval(t.Context(), s.owner, approval); err != nil {
 		t.Fatal(err)
 	}
 	arrive := func() step {

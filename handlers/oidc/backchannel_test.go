@@ -63,7 +63,7 @@ func TestBackchannelLogout(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		told := newReceiver(t)
 		s := newLoginApp(t, db, contract.AppClientSettings{BackchannelLogoutURI: &told.URL})
-		fake, provider := s.offerFake(nil)
+		fake, provider := s.offerFake()
 		send := func() {
 			t.Helper()
 			if err := s.server.Login.SendLogouts(t.Context()); err != nil {

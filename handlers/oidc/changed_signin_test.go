@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/login"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -14,11 +13,11 @@ import (
 func TestLogin_changedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	turn := func(on bool) {
 		t.Helper()
-		in := login.ProviderInput{Enabled: &on}
-		if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
+		in := contract.ProviderSettings{Enabled: &on}
+		if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
-	"postern/service/login"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -115,7 +114,7 @@ func TestConsent_otherAccount(t *testing.T) {
 func TestConsent_reloadWithProviderTokens(t *testing.T) {
 	t.Parallel()
 	b := boundLogin{app: newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})}
-	b.fake, b.provider = b.offerFake(&login.TokenTypes{Client: "service", Upstream: "provider_access_token"})
+	b.fake, b.provider = b.offerFake(contract.NewTokenType{Client: "service", Upstream: "provider_access_token"})
 	r := b.request("openid")
 	browser, back, page := b.consenting(r)
 	stored := b.storedTicket(formOf(page, "").Get("attempt"))

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -122,9 +121,8 @@ func (s *app) crossPost(path string, form url.Values) step {
 func TestCallback_byPost(t *testing.T) {
 	t.Parallel()
 	b := newBoundLogin(t, state.OpenSQLite(t))
-	if _, err := b.server.Login.UpdateProvider(
-		t.Context(), b.owner, b.provider.ID, "", login.ProviderInput{ResponseMode: new("form_post")},
-	); err != nil {
+	change := contract.ProviderSettings{ResponseMode: new("form_post")}
+	if _, err := b.server.Login.UpdateProvider(t.Context(), b.owner, change.Of(b.provider.ID)); err != nil {
 		t.Fatal(err)
 	}
 	browser := b.browser()

@@ -11,10 +11,8 @@ import (
 
 	"postern/core/contract"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/audit"
-	"postern/service/login"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
@@ -83,8 +81,11 @@ func TestGroupMappings_microsoftOverage(t *testing.T) {
 			claims[name] = value
 		}
 	}
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	s.provider = s.offer(login.ProviderInput{Type: "microsoft", ClientID: &name, ClientSecret: &secret})
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	s.provider = s.offer(contract.NewProvider{
+		Type:             "microsoft",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	})
 	s.mapOf(s.provider, rule("groups", "3d1f6a52-1c1c-4c5d-9d5f-0e8f1a9c0b11", "staff"))
 	member := map[string]any{"groups": []string{"3d1f6a52-1c1c-4c5d-9d5f-0e8f1a9c0b11"}}
 	if got := s.arrive(member); !slices.Equal(got, []string{"staff"}) {
@@ -190,8 +191,11 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 	); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("with a token without the scope users: %v, want forbidden", err)
 	}
-	id, secret := "face", secrets.Secret("secret")
-	facebook := s.offer(login.ProviderInput{Type: "facebook", ClientID: &id, ClientSecret: &secret})
+	id, secret := "face", contract.Secret("secret")
+	facebook := s.offer(contract.NewProvider{
+		Type:             "facebook",
+		ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
+	})
 	_, err = s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(facebook, kept.Rules()...))
 	if failure, ok := errors.AsType[*fault.Error](err); !ok || failure.Fields[0].Code != "no_claims" {
 		t.Errorf("facebook: %v, want no_claims", err)

@@ -11,9 +11,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/audit"
-	"postern/service/login"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
@@ -24,9 +22,12 @@ func (s *mappedApp) onGitHub() *fakegithub.GitHub {
 	s.t.Helper()
 	fake := fakegithub.Start(s.t)
 	s.server.Login.Providers.GitHubURL, s.server.Login.Providers.GitHubAPI = fake.URL, fake.URL
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
 	s.fake = fake.Provider
-	s.provider = s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	s.provider = s.offer(contract.NewProvider{
+		Type:             "github",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	})
 	return fake
 }
 
@@ -166,7 +167,7 @@ func TestGroupMappings_gitHubRefusals(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newMappedApp(t, db, "acme")
 	s.onGitHub()
-	set := func(provider login.Provider, one contract.GroupMapping) (code, detail string) {
+	set := func(provider contract.Provider, one contract.GroupMapping) (code, detail string) {
 		t.Helper()
 		_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(provider, one))
 		failure, ok := errors.AsType[*fault.Error](err)
@@ -186,7 +187,7 @@ func TestGroupMappings_gitHubRefusals(t *testing.T) {
 	}
 	t.Run("managed", func(t *testing.T) {
 		s.server.Login.Shared.ClientID, s.server.Login.Shared.ClientSecret = "shared", "secret"
-		shared := s.offer(login.ProviderInput{Type: "github", Managed: true})
+		shared := s.offer(contract.NewProvider{Type: "github", Managed: true})
 		if code, detail := set(shared, rule("teams", "Acme/sre", "acme")); code != "managed_has_its_own" {
 			t.Errorf("%s %s", code, detail)
 		}

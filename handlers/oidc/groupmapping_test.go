@@ -6,9 +6,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -18,7 +16,7 @@ import (
 type mappedApp struct {
 	*app
 	fake     *fakeoidc.Provider
-	provider login.Provider
+	provider contract.Provider
 	stated   map[string]any
 	groups   map[string]string
 }
@@ -26,7 +24,7 @@ type mappedApp struct {
 func newMappedApp(t *testing.T, db *models.DB, groups ...string) *mappedApp {
 	t.Helper()
 	s := &mappedApp{app: newLoginApp(t, db, contract.AppClientSettings{}), groups: map[string]string{}}
-	s.fake, s.provider = s.offerFake(nil)
+	s.fake, s.provider = s.offerFake()
 	s.fake.Claims = func(claims map[string]any) {
 		for name, value := range s.stated {
 			claims[name] = value
@@ -42,7 +40,7 @@ func newMappedApp(t *testing.T, db *models.DB, groups ...string) *mappedApp {
 	return s
 }
 
-func (s *mappedApp) mapOf(provider login.Provider, rules ...contract.GroupMapping) contract.GroupMappings {
+func (s *mappedApp) mapOf(provider contract.Provider, rules ...contract.GroupMapping) contract.GroupMappings {
 	s.t.Helper()
 	out, err := s.server.Login.SetGroupMappings(s.t.Context(), s.owner, mappings(provider, rules...))
 	if err != nil {
@@ -69,7 +67,7 @@ func groupsIn(t *testing.T, token string) []string {
 	return out
 }
 
-func mappings(provider login.Provider, rules ...contract.GroupMapping) contract.GroupMappingsUpdate {
+func mappings(provider contract.Provider, rules ...contract.GroupMapping) contract.GroupMappingsUpdate {
 	return contract.GroupMappingsUpdate{
 		ProviderPath: contract.ProviderPath{Provider: provider.ID},
 		Body:         contract.GroupMappingRules{Mappings: rules},
@@ -185,15 +183,17 @@ func TestGroupMappings_twoProviders(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newMappedApp(t, db, "staff", "sales", "admins")
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		other := s.offer(login.ProviderInput{
-			Type: "oidc", Issuer: s.fake.Issuer, ClientID: &name, ClientSecret: &secret,
+		name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+		other := s.offer(contract.NewProvider{
+			Type:             "oidc",
+			Issuer:           s.fake.Issuer,
+			ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
 		})
 		first := s.provider
 		rules := []contract.GroupMapping{rule("role", "staff", "staff"), rule("role", "sales", "sales")}
 		s.mapOf(first, rules...)
 		s.mapOf(other, rules...)
-		with := func(provider login.Provider, claims map[string]any) []string {
+		with := func(provider contract.Provider, claims map[string]any) []string {
 			s.provider = provider
 			return s.arrive(claims)
 		}
@@ -212,7 +212,7 @@ func TestGroupMappings_twoProviders(t *testing.T) {
 		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
 			t.Errorf("after the last rule of sales was removed: %q", got)
 		}
-		if err := s.server.Login.DeleteProvider(t.Context(), s.owner, first.ID); err != nil {
+		if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, first.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {

@@ -39,7 +39,7 @@ func (s groupAdmins) create(name string) string {
 // join signs a user in and returns their id and an access token with the scope.
 func (s groupAdmins) join(scope string) (user, token string) {
 	s.t.Helper()
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	r, back := s.signIn(fake, provider, scope)
 	tokens := s.exchange(r, back)
 	if tokens.Error != "" {

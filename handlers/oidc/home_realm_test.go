@@ -11,8 +11,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -20,8 +18,8 @@ import (
 // leadingTo sets the mail domains that lead to a provider.
 func (s *app) leadingTo(provider string, domains ...string) error {
 	s.t.Helper()
-	in := login.ProviderInput{SignInDomains: &domains}
-	_, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, provider, "", in)
+	in := contract.ProviderSettings{SignInDomains: &domains}
+	_, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, in.Of(provider))
 	return err
 }
 
@@ -31,9 +29,12 @@ func TestHomeRealm(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
-		fake, provider := s.offerFake(nil)
-		name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-		s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+		fake, provider := s.offerFake()
+		name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+		s.offer(contract.NewProvider{
+			Type:             "github",
+			ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+		})
 		start := func(hint, prompt string) (*http.Client, step) {
 			browser, r := s.browser(), s.request("openid")
 			r.query.Set("login_hint", hint)
@@ -118,9 +119,12 @@ func TestHomeRealm_nativeApp(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	_, provider := s.offerFake(nil)
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	_, provider := s.offerFake()
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	s.offer(contract.NewProvider{
+		Type:             "github",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	})
 	if err := s.leadingTo(provider.ID, "example.com"); err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +150,12 @@ func TestHomeRealm_conflicts(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	_, first := s.offerFake(nil)
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	second := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	_, first := s.offerFake()
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	second := s.offer(contract.NewProvider{
+		Type:             "github",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	})
 	if err := s.leadingTo(first.ID, "example.com"); err != nil {
 		t.Fatal(err)
 	}

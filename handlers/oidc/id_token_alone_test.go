@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
 // A provider may give an ID token alone, unless its access token is handed on.
 func TestCallback_idTokenAlone(t *testing.T) {
 	t.Parallel()
-	for types, want := range map[login.TokenTypes]bool{
+	for types, want := range map[contract.NewTokenType]bool{
 		{Client: "service", Upstream: "service"}:                true,
 		{Client: "service", Upstream: "none"}:                   true,
 		{Client: "service", Upstream: "provider_id_token"}:      true,
@@ -23,7 +22,7 @@ func TestCallback_idTokenAlone(t *testing.T) {
 		{Client: "provider", Upstream: "none"}:                  false,
 	} {
 		s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
-		fake, provider := s.offerFake(&types)
+		fake, provider := s.offerFake(types)
 		fake.Token = func(answer map[string]any) { delete(answer, "access_token") }
 		browser, r := s.browser(), s.request("openid")
 		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())

@@ -56,7 +56,7 @@ func TestIntrospect_inactive(t *testing.T) {
 	db := state.OpenSQLite(t)
 	confidential, name := true, "other"
 	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	fresh := func() got { return s.exchange(s.signIn(fake, provider, "openid offline_access")) }
 	first := fresh()
 	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
@@ -104,7 +104,7 @@ func TestIntrospect_inactive(t *testing.T) {
 	if got := s.introspect(url.Values{"token": {again.Access}}); !got.Active {
 		t.Errorf("after unfreezing: %s", got.raw)
 	}
-	if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+	if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.introspect(url.Values{"token": {again.Access}}); got.raw != inactive {
@@ -135,7 +135,7 @@ func TestIntrospect_clients(t *testing.T) {
 	db := state.OpenSQLite(t)
 	confidential := true
 	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	token := s.exchange(s.signIn(fake, provider, "openid")).Access
 	for name, form := range map[string]url.Values{
 		"no secret":         {"token": {token}, "client_secret": {""}},
@@ -199,7 +199,7 @@ func TestIntrospect_certifiedClient(t *testing.T) {
 	db := state.OpenSQLite(t)
 	confidential := true
 	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	tokens := s.exchange(s.signIn(fake, provider, "openid email offline_access"))
 	ask := s.certifiedIntrospection()
 	subject := claims(t, tokens.Access)["sub"]

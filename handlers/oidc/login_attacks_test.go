@@ -8,7 +8,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
 	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/ordered"
@@ -16,21 +15,21 @@ import (
 )
 
 // offerFake adds a provider that can be made to lie.
-func (s *app) offerFake(types *login.TokenTypes) (*fakeoidc.Provider, login.Provider) {
+func (s *app) offerFake(types ...contract.NewTokenType) (*fakeoidc.Provider, contract.Provider) {
 	s.t.Helper()
 	fake := fakeoidc.Start(s.t)
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	return fake, s.offer(login.ProviderInput{
-		Type:         "oidc",
-		Issuer:       fake.Issuer,
-		ClientID:     &name,
-		ClientSecret: &secret,
-		Tokens:       types,
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	return fake, s.offer(contract.NewProvider{
+		Type:   "oidc",
+		Issuer: fake.Issuer,
+		ProviderSettings: contract.ProviderSettings{
+			ClientID: &name, ClientSecret: &secret, TokenType: append(types, contract.NewTokenType{})[0],
+		},
 	})
 }
 
 // signIn is an honest login.
-func (s *app) signIn(fake *fakeoidc.Provider, provider login.Provider, scope string) (request, *url.URL) {
+func (s *app) signIn(fake *fakeoidc.Provider, provider contract.Provider, scope string) (request, *url.URL) {
 	s.t.Helper()
 	browser, r := s.browser(), s.request(scope)
 	back := fake.Authorize(s.t, s.toProvider(browser, r, provider.ID).String())
@@ -43,7 +42,7 @@ func TestAuthorize_refusals(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	s.offerFake(nil)
+	s.offerFake()
 	set := func(name, value string) func(url.Values) { return func(q url.Values) { q.Set(name, value) } }
 	tests := map[string]struct {
 		change func(url.Values)
@@ -128,14 +127,14 @@ func (s *app) leadsBack(name string, got step, code string) {
 type boundLogin struct {
 	*app
 	fake             *fakeoidc.Provider
-	provider, second login.Provider
+	provider, second contract.Provider
 }
 
 func newBoundLogin(t *testing.T, db *models.DB) boundLogin {
 	t.Helper()
 	b := boundLogin{app: newLoginApp(t, db, contract.AppClientSettings{})}
-	b.fake, b.provider = b.offerFake(nil)
-	_, b.second = b.offerFake(nil)
+	b.fake, b.provider = b.offerFake()
+	_, b.second = b.offerFake()
 	return b
 }
 
@@ -257,7 +256,7 @@ func TestLogin_sameAddressAtTwoProviders(t *testing.T) {
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	var subjects []string
 	for range 2 {
-		fake, provider := s.offerFake(nil)
+		fake, provider := s.offerFake()
 		r, back := s.signIn(fake, provider, "openid email")
 		id := claims(t, s.exchange(r, back).ID)
 		if id["email"] != "ana@example.com" {

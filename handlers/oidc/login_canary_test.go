@@ -86,16 +86,16 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 		book := &controlplane.LogBuffer{}
 		log := slog.New(slog.NewTextHandler(book, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		s.server.Log, s.server.Login.Log = log, log
-		for _, types := range []login.TokenTypes{
-			{Client: login.ServiceToken, Upstream: login.ServiceToken},
-			{Client: login.ServiceToken, Upstream: login.NoToken},
-			{Client: login.ServiceToken, Upstream: login.ProviderAccessToken},
-			{Client: login.ServiceToken, Upstream: login.ProviderIDToken},
-			{Client: login.ProviderToken, Upstream: login.ProviderAccessToken},
-			{Client: login.ProviderToken, Upstream: login.ProviderIDToken},
-			{Client: login.ProviderToken, Upstream: login.NoToken},
+		for _, types := range []contract.NewTokenType{
+			{Client: contract.ServiceToken, Upstream: contract.ServiceToken},
+			{Client: contract.ServiceToken, Upstream: contract.NoToken},
+			{Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken},
+			{Client: contract.ServiceToken, Upstream: contract.ProviderIDToken},
+			{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken},
+			{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken},
+			{Client: contract.ProviderToken, Upstream: contract.NoToken},
 		} {
-			fake, provider := s.offerFake(&types)
+			fake, provider := s.offerFake(types)
 			idToken := ""
 			fake.Sign = func(claims map[string]any) string { idToken = fake.Signed(claims); return idToken }
 			r, back := s.signIn(fake, provider, "openid profile email offline_access")
@@ -133,7 +133,7 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 				}
 			}
 			// Two issuers of which browsers get opaque tokens could not be told apart.
-			if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+			if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -144,14 +144,16 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 }
 
 // checkHandedOn holds what the client got to the token types.
-func (s *app) checkHandedOn(t *testing.T, types login.TokenTypes, fake *fakeoidc.Provider, idToken string, got got) {
+func (s *app) checkHandedOn(
+	t *testing.T, types contract.NewTokenType, fake *fakeoidc.Provider, idToken string, got got,
+) {
 	t.Helper()
 	if got.status != http.StatusOK {
 		t.Fatalf("%v: %+v", types, got)
 	}
-	if types.Client == login.ProviderToken {
+	if types.Client == contract.ProviderToken {
 		want := fake.Access
-		if types.Upstream == login.ProviderIDToken {
+		if types.Upstream == contract.ProviderIDToken {
 			want = idToken
 		}
 		if got.Access != want || got.Refresh != "" || got.Expires < 3000 || got.Expires > 3600 {
@@ -164,7 +166,9 @@ func (s *app) checkHandedOn(t *testing.T, types login.TokenTypes, fake *fakeoidc
 	if err != nil || parsed.UnsafeClaimsWithoutVerification(&claims) != nil {
 		t.Fatalf("%v: the access token is no JWT: %v", types, err)
 	}
-	want := map[string]string{login.ProviderAccessToken: fake.Access, login.ProviderIDToken: idToken}[types.Upstream]
+	want := map[string]string{
+		contract.ProviderAccessToken: fake.Access, contract.ProviderIDToken: idToken,
+	}[types.Upstream]
 	if claims.Upstream != types.Upstream || (claims.Sealed != "") != (want != "") ||
 		(got.Refresh != "") != (want == "") {
 		t.Errorf("%v: the upstream gets another token, or it can be refreshed: %+v", types, claims)

@@ -24,7 +24,7 @@ func TestLogin_certifiedClient(t *testing.T) {
 	for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
 		t.Run(algorithm, func(t *testing.T) {
 			s := newLoginApp(t, db, contract.AppClientSettings{Algorithm: &algorithm})
-			fake, _ := s.offerFake(nil)
+			fake, _ := s.offerFake()
 			command := exec.Command("node", "client.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, callback)
 			command.Dir = oidcprovider.Dir()
 			var complaints bytes.Buffer

@@ -9,8 +9,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -40,7 +38,7 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	const first = "an id that stands for you, your name, and what your provider states of your profile, such as " +
 		"picture and language"
 	for i, tt := range []struct{ scope, prompt, answer, want string }{
@@ -78,7 +76,7 @@ func TestConsentIsForOneApplication(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
 	uris := []string{callback}
@@ -89,12 +87,11 @@ func TestConsentIsForOneApplication(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.client = other
-	id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	beside := s.offer(login.ProviderInput{
-		Type:         "oidc",
-		Issuer:       provider.Issuer,
-		ClientID:     &id,
-		ClientSecret: &secret,
+	id, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	beside := s.offer(contract.NewProvider{
+		Type:             "oidc",
+		Issuer:           provider.Issuer,
+		ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
 	})
 	page := s.get(
 		browser,
@@ -115,7 +112,7 @@ func TestTheProviderIsToldToAskAgain(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	_, provider := s.offerFake(nil)
+	_, provider := s.offerFake()
 	for _, tt := range []struct{ prompt, age, want, wantAge string }{
 		{"", "", "", ""},
 		{"consent", "", "", ""}, // ours to ask for

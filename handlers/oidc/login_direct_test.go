@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/platform/secrets"
 	"postern/service/login"
-	"postern/service/projects"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -19,7 +17,7 @@ func TestAuthorize_oneProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	start := func(prompt string) step {
 		r := s.request("openid")
 		r.query.Set("prompt", prompt)
@@ -32,13 +30,16 @@ func TestAuthorize_oneProvider(t *testing.T) {
 	if n := chosen.Find("a[data-provider]").Length(); chosen.status != http.StatusOK || n != 1 {
 		t.Errorf("select_account: %d with %d providers, want the page", chosen.status, n)
 	}
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	other := s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	other := s.offer(contract.NewProvider{
+		Type:             "github",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	})
 	if n := start("").Find("a[data-provider]").Length(); n != 2 {
 		t.Errorf("two providers: the page offers %d", n)
 	}
 	off := false
-	_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, other.ID, "", login.ProviderInput{Enabled: &off})
+	_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, contract.ProviderSettings{Enabled: &off}.Of(other.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestAuthorize_oneProvider(t *testing.T) {
 
 // checkRefusalShowsPage checks that a provider that refuses does not get the browser again at
 // once, in this login.
-func (s *app) checkRefusalShowsPage(provider login.Provider) {
+func (s *app) checkRefusalShowsPage(provider contract.Provider) {
 	s.t.Helper()
 	browser := s.browser()
 	to := s.toProvider(browser, s.request("openid"), provider.ID)
@@ -70,12 +71,11 @@ func TestAuthorize_oneProviderThatIsDown(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	s.offer(login.ProviderInput{
-		Type:         "oidc",
-		Issuer:       "http://127.0.0.1:9",
-		ClientID:     &name,
-		ClientSecret: &secret,
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	s.offer(contract.NewProvider{
+		Type:             "oidc",
+		Issuer:           "http://127.0.0.1:9",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
 	})
 	browser := s.browser()
 	page := s.get(browser, s.path("/authorize?"+s.request("openid").query.Encode()))
@@ -93,7 +93,7 @@ func TestAuthorize_title(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	s.offerFake(nil)
+	s.offerFake()
 	heading := func() string {
 		r := s.request("openid")
 		r.query.Set("prompt", "select_account")
@@ -111,8 +111,8 @@ func TestAuthorize_title(t *testing.T) {
 		t.Errorf("without any title: %q, want %q", got, want)
 	}
 	shown := "Ana’s Books"
-	change := projects.Settings{DisplayName: &shown}
-	if _, err := s.server.Projects.UpdateSettings(t.Context(), s.owner, project.ID, "", change); err != nil {
+	change := contract.ProjectChange{DisplayName: &shown}
+	if _, err := s.server.Projects.Update(t.Context(), s.owner, change.Of(project.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if got := heading(); got != "Sign in to Ana’s Books" {

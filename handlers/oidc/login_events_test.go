@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/directory"
 	"postern/testkit/state"
 )
 
@@ -65,15 +64,15 @@ func TestLogin_events(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	s.declare(provider, "Example.com")
 	staff := "staff"
 	group, err := s.server.Directory.CreateGroup(t.Context(), s.owner, contract.NewGroup{Name: staff}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
-	approval := directory.NewApproval{Kind: directory.ByDomain, Value: "example.com", Groups: []string{group.ID}}
-	if _, err := s.server.Directory.Approve(t.Context(), s.owner, s.tenant, approval); err != nil {
+	approval := contract.NewApproval{Value: "example.com", Groups: []string{group.ID}}.In(s.tenant)
+	if _, err := s.server.Directory.CreateApproval(t.Context(), s.owner, approval); err != nil {
 		t.Fatal(err)
 	}
 	events := s.subscribe()

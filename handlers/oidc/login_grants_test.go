@@ -18,7 +18,7 @@ func TestToken_refusedExchanges(t *testing.T) {
 	db := state.OpenSQLite(t)
 	confidential := true
 	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	code := url.Values{
 		"grant_type":    {"authorization_code"},
@@ -58,7 +58,7 @@ func TestGrantsCountOnce(t *testing.T) {
 	db := state.OpenSQLite(t)
 	confidential := true
 	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	code := url.Values{
 		"grant_type":    {"authorization_code"},
@@ -127,16 +127,16 @@ func TestUserInfoEndsWithItsProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
-	_, other := s.offerFake(nil)
+	fake, provider := s.offerFake()
+	_, other := s.offerFake()
 	got := s.exchange(s.signIn(fake, provider, "openid"))
-	if err := s.server.Login.DeleteProvider(t.Context(), s.owner, other.ID); err != nil {
+	if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, other.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if status := s.userInfo(got.Access); status != http.StatusOK {
 		t.Fatalf("userinfo without another provider: %d", status)
 	}
-	if err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.ID); err != nil {
+	if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if status := s.userInfo(got.Access); status != http.StatusUnauthorized {
@@ -149,7 +149,7 @@ func TestTokensAreForOnePurpose(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	r, back := s.signIn(fake, provider, "openid profile")
 	got := s.exchange(r, back)
 	if status := s.userInfo(got.Access); status != http.StatusOK {

@@ -30,7 +30,7 @@ func TestLogin_languages(t *testing.T) {
 	db := state.OpenSQLite(t)
 	title := "Books"
 	s := newLoginApp(t, db, contract.AppClientSettings{Branding: contract.BrandingChange{Title: &title}})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	shows := func(what string, page step, lang, heading string) {
 		t.Helper()
 		if got := page.Find("html").AttrOr("lang", ""); got != lang {

@@ -191,7 +191,7 @@ var onTheClient = []attack{
 	}},
 	{"the same address elsewhere", func(s *siege) step {
 		mine := claims(s.t, s.honest().ID)["sub"]
-		fake, provider := s.offerFake(nil)
+		fake, provider := s.offerFake()
 		address := "ana@example.com"
 		if s.github != nil {
 			address = "octocat@github.example"

@@ -10,8 +10,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"postern/platform/secrets"
-	"postern/service/login"
+	"postern/core/contract"
 	"postern/service/login/providers"
 	"postern/testkit/fakeoidc"
 )
@@ -120,14 +119,13 @@ var onTheIDToken = []attack{
 
 // inside configures a provider whose issuer is an internal address.
 var inside = attack{"an issuer inside", func(s *siege) step {
-	name, secret := fakeoidc.ClientID, secrets.Secret("x")
+	name, secret := fakeoidc.ClientID, contract.Secret("x")
 	for _, issuer := range []string{metadataAddress, "https://10.0.0.1", "https://[fd00::1]", "https://0x7f.1"} {
-		if _, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, s.client.ID, login.ProviderInput{
-			Type:         s.kind,
-			Issuer:       issuer,
-			ClientID:     &name,
-			ClientSecret: &secret,
-		}); err == nil {
+		if _, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, contract.NewProvider{
+			Type:             s.kind,
+			Issuer:           issuer,
+			ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+		}.In(s.client.ID)); err == nil {
 			s.t.Errorf("the issuer %s is taken", issuer)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
-	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/testkit/fakefacebook"
 	"postern/testkit/fakegithub"
@@ -30,9 +28,9 @@ type siege struct {
 	github   *fakegithub.GitHub     // nil for others
 	facebook *fakefacebook.Facebook // nil for others
 	set      *providers.Set         // where the kind is to be found
-	provider login.Provider
-	other    login.Provider // a second one of the kind
-	pristine func()         // makes the provider honest again
+	provider contract.Provider
+	other    contract.Provider // a second one of the kind
+	pristine func()            // makes the provider honest again
 }
 
 // kindsUnderSiege starts the provider of each kind, and says where it is and as what
@@ -97,8 +95,12 @@ func lay(t *testing.T, db *models.DB, kind string) *siege {
 			FacebookGraph: s.set.FacebookGraph,
 		}
 	}
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	in := login.ProviderInput{Type: kind, Issuer: issuer, ClientID: &name, ClientSecret: &secret}
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	in := contract.NewProvider{
+		Type:             kind,
+		Issuer:           issuer,
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	}
 	s.provider, s.other = s.offer(in), s.offer(in)
 	return s
 }

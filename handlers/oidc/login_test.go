@@ -18,7 +18,6 @@ import (
 	"postern/core/contract"
 	"postern/handlers"
 	"postern/models"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/login"
 	"postern/service/projects"
@@ -70,9 +69,10 @@ func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *ap
 	if s.client, err = s.server.Login.CreateClient(t.Context(), s.owner, made.In(s.tenant)); err != nil {
 		t.Fatal(err)
 	}
-	taken := projects.AccessChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
-	version := created.Project.Versions[0].ID
-	_, err = s.server.Projects.UpdateAccess(t.Context(), s.owner, created.Project.ID, version, "", taken)
+	taken := contract.RequestsAuthChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
+	_, err = s.server.Projects.UpdateVersion(t.Context(), s.owner, contract.VersionChange{RequestsAuth: taken}.Of(
+		created.Project.ID, created.Project.Versions[0].ID,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +80,9 @@ func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *ap
 }
 
 // offer adds a provider of the kind with an app of the test's.
-func (s *app) offer(in login.ProviderInput) login.Provider {
+func (s *app) offer(in contract.NewProvider) contract.Provider {
 	s.t.Helper()
-	p, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, s.client.ID, in)
+	p, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, in.In(s.client.ID))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -90,16 +90,22 @@ func (s *app) offer(in login.ProviderInput) login.Provider {
 }
 
 // offerReal adds the certified provider.
-func (s *app) offerReal(real *oidcprovider.Provider, types *login.TokenTypes) login.Provider {
+func (s *app) offerReal(real *oidcprovider.Provider, types ...contract.NewTokenType) contract.Provider {
 	s.t.Helper()
 	unset := "unset"
-	p := s.offer(login.ProviderInput{Type: "oidc", Issuer: real.Issuer, ClientID: &unset, Tokens: types})
-	app := real.Register(s.t, p.Callback)
-	secret := secrets.Secret(app.Secret)
-	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, p.ID, "", login.ProviderInput{
+	p := s.offer(contract.NewProvider{
+		Type:   "oidc",
+		Issuer: real.Issuer,
+		ProviderSettings: contract.ProviderSettings{
+			ClientID: &unset, TokenType: append(types, contract.NewTokenType{})[0],
+		},
+	})
+	app := real.Register(s.t, p.CallbackURL)
+	secret := contract.Secret(app.Secret)
+	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, contract.ProviderSettings{
 		ClientID:     &app.ID,
 		ClientSecret: &secret,
-	})
+	}.Of(p.ID))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -294,7 +300,7 @@ func TestPeopleSignInThroughARealProvider(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	real := oidcprovider.Start(t)
-	provider := s.offerReal(real, nil)
+	provider := s.offerReal(real)
 	browser := s.browser()
 	var subjects []string
 	for range 2 {

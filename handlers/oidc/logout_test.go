@@ -69,7 +69,7 @@ func TestLogout_asksWithoutHint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
-			fake, provider := s.offerFake(nil)
+			fake, provider := s.offerFake()
 			browser, query := s.browser(), s.goingBack()
 			c.change(query)
 			tokens := s.enter(browser, fake, provider.ID, "openid email offline_access")
@@ -99,7 +99,7 @@ func TestLogout_hint(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
 	newer := s.enter(browser, fake, provider.ID, "openid offline_access")
@@ -137,7 +137,7 @@ func TestLogout_invalid(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	old := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
 	for name, change := range ordered.ByName(map[string]func(url.Values){
@@ -179,7 +179,7 @@ func TestLogout_posted(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
 	page := s.post(s.browser(), s.path("/logout"), s.goingBack())
@@ -200,7 +200,7 @@ func TestLogout_idleSession(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
-		fake, provider := s.offerFake(nil)
+		fake, provider := s.offerFake()
 		browser := s.browser()
 		tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
 		_, err := db.SQL().ExecContext(t.Context(), "UPDATE login_sessions SET seen_at = $1",
@@ -219,7 +219,7 @@ func TestLogout_atProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	fake.Discovery = func(document map[string]any) { document["end_session_endpoint"] = fake.URL + "/bye?a=b" }
 	browser := s.browser()
 	want := fake.URL + "/bye?a=b&client_id=" + fakeoidc.ClientID

@@ -118,7 +118,7 @@ func TestGrantTypes(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newMachine(t, db)
-	s.offerFake(nil)
+	s.offerFake()
 	r := s.request("openid")
 	s.leadsBack("a login", s.get(s.browser(), s.path("/authorize?"+r.query.Encode())), "unauthorized_client")
 	for _, grant := range []string{"authorization_code", "refresh_token"} {

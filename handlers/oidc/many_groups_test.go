@@ -12,7 +12,6 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -79,7 +78,7 @@ func TestTokens_manyGroups(t *testing.T) {
 			t.Parallel()
 			set := contract.AppClientSettings{Confidential: &confidential}
 			s := groupAdmins{app: newLoginApp(t, state.OpenSQLite(t), set)}
-			fake, provider := s.offerFake(nil)
+			fake, provider := s.offerFake()
 			r, back := s.signIn(fake, provider, "openid groups offline_access")
 			first := s.exchange(r, back)
 			user, _ := claims(t, first.Access)["sub"].(string)
@@ -139,7 +138,7 @@ func (s *app) announces(stated ...map[string]any) {
 func TestTokens_longGroups(t *testing.T) {
 	t.Parallel()
 	s := newGroupAdmins(t, state.OpenSQLite(t))
-	fake, provider := s.offerFake(&login.TokenTypes{Client: "service", Upstream: "provider_access_token"})
+	fake, provider := s.offerFake(contract.NewTokenType{Client: "service", Upstream: "provider_access_token"})
 	fake.Access = strings.Repeat("t", 3000)
 	r, back := s.signIn(fake, provider, "openid groups")
 	user, _ := claims(t, s.exchange(r, back).Access)["sub"].(string)

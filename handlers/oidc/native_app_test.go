@@ -39,7 +39,7 @@ func TestNativeApp_signsIn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fake, provider := s.offerFake(nil)
+			fake, provider := s.offerFake()
 			browser, r := s.browser(), s.request("openid")
 			r.query.Set("redirect_uri", uri.sent)
 			page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())

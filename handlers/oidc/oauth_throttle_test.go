@@ -37,7 +37,7 @@ func TestOAuthThrottle_guesses(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	refresh := s.exchange(r, back).Refresh
 	for range 320 { // more than may fail
@@ -89,7 +89,7 @@ func TestLoginsThatAreBegunAreCounted(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	s.offerFake(nil)
+	s.offerFake()
 	wrong := s.path("/authorize?client_id=" + s.client.ID)
 	if n := until(t, 700, func() step { return s.get(http.DefaultClient, wrong) }); n != 600 {
 		t.Errorf("%d are begun", n)
@@ -107,7 +107,7 @@ func TestTokensAreRevoked(t *testing.T) {
 	db := state.OpenSQLite(t)
 	confidential := true
 	s := newLoginApp(t, db, contract.AppClientSettings{Confidential: &confidential})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	revoke := func(secret, token string) step {
 		return s.post(http.DefaultClient, s.path("/revoke"), url.Values{
 			"client_id":       {s.client.ID},
@@ -165,7 +165,7 @@ func TestTokensOfOthersAreNotRevoked(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	mine := s.exchange(r, back)
 	name := "other"

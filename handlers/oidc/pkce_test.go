@@ -28,7 +28,7 @@ func (b boundLogin) signInAs(r request) *url.URL {
 func newPKCELogin(t *testing.T, in contract.AppClientSettings) boundLogin {
 	t.Helper()
 	b := boundLogin{app: newLoginApp(t, state.OpenSQLite(t), in)}
-	b.fake, b.provider = b.offerFake(nil)
+	b.fake, b.provider = b.offerFake()
 	return b
 }
 

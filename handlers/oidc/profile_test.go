@@ -40,7 +40,7 @@ func TestProfile_stated(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for name, atUserInfo := range map[string]bool{"in the ID token": false, "at userinfo": true} {
 			s := newLoginApp(t, db, contract.AppClientSettings{})
-			fake, provider := s.offerFake(nil)
+			fake, provider := s.offerFake()
 			if atUserInfo {
 				answerUserInfo(fake, statedProfile)
 				fake.Claims = func(claims map[string]any) { delete(claims, "name") }
@@ -95,7 +95,7 @@ func TestProfile_long(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	fake.Claims = func(claims map[string]any) {
 		claims["given_name"] = strings.Repeat("x", 4000)
 		claims["picture"] = strings.Repeat("y", federation.MaxProfile)
@@ -115,7 +115,7 @@ func TestProfile_userInfoFails(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/userinfo" {
 			http.Error(w, "no", http.StatusInternalServerError)

@@ -6,8 +6,6 @@ import (
 
 	"postern/core/contract"
 	"postern/platform/fault"
-	"postern/platform/secrets"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -17,12 +15,15 @@ func TestProvider_label(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	_, provider := s.offerFake(nil)
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	s.offer(login.ProviderInput{Type: "github", ClientID: &name, ClientSecret: &secret})
+	_, provider := s.offerFake()
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	s.offer(contract.NewProvider{
+		Type:             "github",
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
+	})
 	set := func(label string) error {
-		in := login.ProviderInput{Label: &label}
-		_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in)
+		in := contract.ProviderSettings{Label: &label}
+		_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID))
 		return err
 	}
 	shown := func() string {
@@ -57,11 +58,11 @@ func TestProvider_labelUnclaimed(t *testing.T) {
 	t.Parallel()
 	s, _, claim := newUnclaimedApp(t, state.OpenSQLite(t))
 	s.server.Login.CapUnclaimed = false // which allows issuers on port 443 only
-	_, provider := s.offerFake(nil)
+	_, provider := s.offerFake()
 	s.server.Login.CapUnclaimed = true
 	label := "Google"
-	in := login.ProviderInput{Label: &label}
-	if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
+	in := contract.ProviderSettings{Label: &label}
+	if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 		t.Fatal(err)
 	}
 	shown := func() string {

@@ -21,7 +21,7 @@ func (s *app) refresh(token string) got {
 // signedIn returns the tokens of a new login with a refresh token.
 func (s *app) signedIn() got {
 	s.t.Helper()
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	out := s.exchange(s.signIn(fake, provider, "openid offline_access"))
 	if out.status != http.StatusOK || out.Refresh == "" {
 		s.t.Fatalf("the login gives %+v", out)

@@ -9,9 +9,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
@@ -118,9 +116,11 @@ var waysIn = []wayIn{
 		base, name := s.fake.Base, s.fake.Issuer
 		s.fake.Base, s.fake.Issuer = "/"+fakemicrosoft.TenantID+"/v2.0", issuer
 		defer func() { s.fake.Base, s.fake.Issuer = base, name }()
-		clientID, secret, before := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret), s.provider
-		s.provider = s.offer(login.ProviderInput{
-			Type: s.kind, Issuer: issuer, ClientID: &clientID, ClientSecret: &secret,
+		clientID, secret, before := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret), s.provider
+		s.provider = s.offer(contract.NewProvider{
+			Type:             s.kind,
+			Issuer:           issuer,
+			ProviderSettings: contract.ProviderSettings{ClientID: &clientID, ClientSecret: &secret},
 		})
 		defer func() { s.provider = before }()
 		return s.signsIn(browser)

@@ -9,7 +9,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
@@ -46,7 +45,7 @@ func TestAuthorize_promptNone(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	fake.Claims = stating(minutesAgo(3))
 	browser := s.browser()
 	first := s.enter(browser, fake, provider.ID, "openid email offline_access")
@@ -84,7 +83,7 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
-		fake, provider := s.offerFake(nil)
+		fake, provider := s.offerFake()
 		fake.Claims = stating(minutesAgo(0))
 		browser, r := s.browser(), s.request("openid")
 		check := func(when string, browser *http.Client, more url.Values, want string) {
@@ -131,8 +130,8 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 		on, off := true, false
 		set := func(enabled *bool) {
 			t.Helper()
-			in := login.ProviderInput{Enabled: enabled}
-			if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, provider.ID, "", in); err != nil {
+			in := contract.ProviderSettings{Enabled: enabled}
+			if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -153,7 +152,7 @@ func TestAuthorize_sessionCookie(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	s.enter(browser, fake, provider.ID, "openid")
 	cookie := func() *http.Cookie {
@@ -203,7 +202,7 @@ func TestAuthorize_hintedUser(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	browser := s.browser()
 	first := s.enter(browser, fake, provider.ID, "openid")
 	again := func() url.Values {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"postern/core/contract"
-	"postern/platform/secrets"
-	"postern/service/login"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakegoogle"
 	"postern/testkit/fakemicrosoft"
@@ -124,7 +122,7 @@ func TestStepUp(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	for _, tt := range stepUps {
 		t.Run(tt.name, func(t *testing.T) {
 			answer := maps.Clone(tt.answer)
@@ -203,7 +201,7 @@ func TestStepUp_Refresh(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	fake, provider := s.offerFake(nil)
+	fake, provider := s.offerFake()
 	at := minutesAgo(7)
 	fake.Claims = func(claims map[string]any) { claims["auth_time"], claims["acr"] = at, "gold" }
 	browser, r := s.browser(), s.request("openid offline_access")
@@ -215,33 +213,33 @@ func TestStepUp_Refresh(t *testing.T) {
 
 // unable are kinds that cannot prove what is demanded.
 var unable = map[string]struct {
-	start    func(t *testing.T, s *app) login.ProviderInput
+	start    func(t *testing.T, s *app) contract.NewProvider
 	demands  []string // which are refused at once
 	provable []string
 }{
 	"github": {
-		func(t *testing.T, s *app) login.ProviderInput {
+		func(t *testing.T, s *app) contract.NewProvider {
 			fake := fakegithub.Start(t)
 			s.server.Login.Providers.GitHubURL, s.server.Login.Providers.GitHubAPI = fake.URL, fake.URL
-			return login.ProviderInput{Type: "github"}
+			return contract.NewProvider{Type: "github"}
 		},
 		[]string{"max_age=60", "max_age=0"}, []string{"prompt=select_account", "prompt=login", "acr_values=gold"},
 	},
 	"facebook": {
-		func(*testing.T, *app) login.ProviderInput { return login.ProviderInput{Type: "facebook"} },
+		func(*testing.T, *app) contract.NewProvider { return contract.NewProvider{Type: "facebook"} },
 		[]string{"max_age=60", "max_age=0"}, []string{"prompt=select_account", "prompt=login", "acr_values=gold"},
 	},
 	"google": {
-		func(t *testing.T, s *app) login.ProviderInput {
+		func(t *testing.T, s *app) contract.NewProvider {
 			s.server.Login.Providers.GoogleURL = fakegoogle.Start(t).URL
-			return login.ProviderInput{Type: "google"}
+			return contract.NewProvider{Type: "google"}
 		},
 		nil, []string{"prompt=login", "max_age=0", "max_age=60", "acr_values=gold"},
 	},
 	"microsoft": {
-		func(t *testing.T, s *app) login.ProviderInput {
+		func(t *testing.T, s *app) contract.NewProvider {
 			s.server.Login.Providers.MicrosoftURL = fakemicrosoft.Start(t).URL
-			return login.ProviderInput{Type: "microsoft"}
+			return contract.NewProvider{Type: "microsoft"}
 		},
 		nil, []string{"prompt=login", "max_age=0", "max_age=60", "acr_values=gold"},
 	},
@@ -254,7 +252,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			s := newLoginApp(t, db, contract.AppClientSettings{})
 			in := tt.start(t, s)
-			id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+			id, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
 			in.ClientID, in.ClientSecret = &id, &secret
 			first := s.offer(in)
 			ask := func(demand string) step {
@@ -281,7 +279,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 			if len(tt.demands) == 0 {
 				return
 			}
-			_, other := s.offerFake(nil)
+			_, other := s.offerFake()
 			browser, r := s.browser(), s.request("openid")
 			r.query.Set("max_age", "60")
 			r.query.Set("prompt", "select_account") // the only one to choose is gone to at once otherwise
@@ -302,7 +300,7 @@ func TestAuthorize_HintBounds(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	s.offerFake(nil)
+	s.offerFake()
 	for _, name := range []string{"login_hint", "ui_locales", "acr_values"} {
 		for _, value := range []string{strings.Repeat("x", 501), "a\nb", "a\u202eb"} {
 			r := s.request("openid")
@@ -322,7 +320,7 @@ func TestStepUp_certifiedProvider(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	real := oidcprovider.Start(t)
-	provider := s.offerReal(real, nil)
+	provider := s.offerReal(real)
 	session := real.NewBrowser(t)
 	signIn := func(demand string, strip bool) (request, *url.URL, int) {
 		browser, r := s.browser(), s.request("openid")

@@ -7,9 +7,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
 	"postern/service/access"
-	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/testkit/controlplane"
 	"postern/testkit/fakegithub"
@@ -165,13 +163,12 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _, claim := newUnclaimedApp(t, db)
-	name, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
+	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
 	fake := fakeoidc.Start(t) // at an odd port, as what it names
-	provider := s.offer(login.ProviderInput{
-		Type:         "oidc",
-		Issuer:       fake.Issuer,
-		ClientID:     &name,
-		ClientSecret: &secret,
+	provider := s.offer(contract.NewProvider{
+		Type:             "oidc",
+		Issuer:           fake.Issuer,
+		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
 	})
 	press := func() step {
 		browser, r := s.browser(), s.request("openid")

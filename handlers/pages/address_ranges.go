@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -18,8 +19,8 @@ func rangesSection(p rules.Project, version rules.Version) projects.Ranges {
 	return projects.Ranges{
 		Action:   rangesAction(p, version),
 		Revision: version.ETag,
-		Allow:    ui.Value{Text: strings.Join(version.IPAllow, "\n")},
-		Deny:     ui.Value{Text: strings.Join(version.IPDeny, "\n")},
+		Allow:    ui.Value{Text: strings.Join(version.IP.Allow, "\n")},
+		Deny:     ui.Value{Text: strings.Join(version.IP.Deny, "\n")},
 	}
 }
 
@@ -44,8 +45,10 @@ func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
 		deny:     v.posted("ip_deny"),
 	}
 	allow, deny := lines(form.allow), lines(form.deny)
-	change := rules.AccessChange{IPAllow: &allow, IPDeny: &deny}
-	_, err := h.Projects.UpdateAccess(v.ctx(), v.who, v.param("project"), form.version, form.revision, change)
+	change := contract.VersionChange{IP: contract.IPRulesChange{Allow: &allow, Deny: &deny}}
+	in := change.Of(v.param("project"), form.version)
+	in.IfMatch = form.revision
+	_, err := h.Projects.UpdateVersion(v.ctx(), v.who, in)
 	return h.saved(v, err, "addresses", v.param("project"), form)
 }
 
@@ -75,12 +78,12 @@ func (f rangesForm) compare(m *projects.Conflict, p rules.Project) error {
 		{
 			Label:  "Allowed addresses",
 			Yours:  rangesText(lines(f.allow), "anywhere"),
-			Theirs: rangesText(now.IPAllow, "anywhere"),
+			Theirs: rangesText(now.IP.Allow, "anywhere"),
 		},
 		{
 			Label:  "Denied addresses",
 			Yours:  rangesText(lines(f.deny), "none"),
-			Theirs: rangesText(now.IPDeny, "none"),
+			Theirs: rangesText(now.IP.Deny, "none"),
 		},
 	}
 	m.Hidden = []projects.Pair{

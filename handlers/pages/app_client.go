@@ -37,12 +37,12 @@ func (h *Handler) appClientNow(v *visit, mark func(*projects.AppClient), status 
 func (h *Handler) appClientWith(
 	v *visit, p rules.Project, c contract.AppClient, mark func(*projects.AppClient), status int,
 ) (web.Answer, error) {
-	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
+	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := h.appClientModel(v, p, c, offered)
-	if m.Preview, err = h.previewOf(v, c, offered); err != nil {
+	m := h.appClientModel(v, p, c, offered.Items)
+	if m.Preview, err = h.previewOf(v, c, offered.Items); err != nil {
 		return web.Answer{}, err
 	}
 	if m.API, err = h.accessModel(v, p, c); err != nil {
@@ -60,7 +60,7 @@ func (h *Handler) appClientWith(
 }
 
 func (h *Handler) appClientModel(
-	v *visit, p rules.Project, c contract.AppClient, offered []login.Provider,
+	v *visit, p rules.Project, c contract.AppClient, offered []contract.Provider,
 ) projects.AppClient {
 	path := appClientPath(p, c.ID)
 	may := v.mayChange(p, access.LoginUpdate)
@@ -108,11 +108,11 @@ func (h *Handler) appClientModel(
 }
 
 // testProblem returns why users cannot sign in yet, "" if they can.
-func testProblem(frozen bool, offered []login.Provider) string {
+func testProblem(frozen bool, offered []contract.Provider) string {
 	if frozen {
 		return "The app client is frozen, so users can't sign in. Unfreeze it below."
 	}
-	if slices.ContainsFunc(offered, func(o login.Provider) bool { return o.Enabled }) {
+	if slices.ContainsFunc(offered, func(o contract.Provider) bool { return o.Enabled }) {
 		return ""
 	}
 	return "No provider is turned on, so users can't sign in yet. Set one up below."

@@ -43,12 +43,12 @@ func (h *Handler) saveBranding(v *visit) (web.Answer, error) {
 }
 
 // previewOf is the preview of the sign-in page, with the providers that are on.
-func (h *Handler) previewOf(v *visit, c contract.AppClient, offered []login.Provider) (templ.Component, error) {
+func (h *Handler) previewOf(v *visit, c contract.AppClient, offered []contract.Provider) (templ.Component, error) {
 	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
 	return pages.Preview(h.previewModel(v, title, c.Branding, offered)), err
 }
 
-func (h *Handler) previewModel(v *visit, title string, b contract.Branding, offered []login.Provider) pages.Choose {
+func (h *Handler) previewModel(v *visit, title string, b contract.Branding, offered []contract.Provider) pages.Choose {
 	m := pages.Choose{
 		Shell: pages.Shell{
 			Title:   "Preview",
@@ -85,7 +85,7 @@ func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
+	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -96,7 +96,7 @@ func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := h.previewModel(v, title, typed, offered)
+	m := h.previewModel(v, title, typed, offered.Items)
 	if v.c.GetHeader("HX-Request") == "" {
 		return web.Show(pages.ChoosePage(m)), nil
 	}

@@ -9,7 +9,6 @@ import (
 	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/service/directory"
 	"postern/views/ui"
 )
 
@@ -139,20 +138,12 @@ func (h *Handler) askRemoveGroupMember(v *visit, user contract.User) (web.Answer
 }
 
 // approvalOf finds the approval in the address.
-func (h *Handler) approvalOf(v *visit) (directory.Approval, error) {
-	entry, err := h.Directory.Entry(v.ctx(), v.who, v.param("tenant"))
-	if err != nil {
-		return directory.Approval{}, err
-	}
-	i := slices.IndexFunc(entry.Approvals, func(a directory.Approval) bool { return a.ID == v.param("approval") })
-	if i < 0 {
-		return directory.Approval{}, access.NotFound()
-	}
-	return entry.Approvals[i], nil
+func (h *Handler) approvalOf(v *visit) (contract.Approval, error) {
+	return h.Directory.Approval(v.ctx(), v.who, contract.ApprovalOf(v.param("tenant"), v.param("approval")))
 }
 
 // askEndApproval asks before an approval is removed.
-func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, error) {
+func (h *Handler) askEndApproval(v *visit, one contract.Approval) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err == nil {
 		err = access.Check(v.who, t.Team, access.UserUpdate)
@@ -161,11 +152,12 @@ func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, 
 		return web.Answer{}, err
 	}
 	whose := "The address " + one.Value
-	if one.Kind != directory.ByEmail {
+	if one.Kind != contract.ByEmail {
 		whose = "Addresses of " + one.Value
 	}
 	return v.ask(ui.Asked{
-		Page:  v.tenantShell(t, "Remove an approval", entryPath(t.ID), ui.Crumb{Text: "Entry", URL: entryPath(t.ID)}),
+		Page: v.tenantShell(t, "Remove an approval", signupPath(t.ID),
+			ui.Crumb{Text: "Sign-up", URL: signupPath(t.ID)}),
 		Title: "Remove the approval of " + one.Value,
 		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: day(one.CreatedAt)}},
 		Confirm: ui.Confirmation{
@@ -173,11 +165,12 @@ func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, 
 			Kind: "approval",
 			Name: one.Value,
 			Impact: []string{
-				whose + " can't join anymore while sign-up is by invitation only. Users who signed in with it stay.",
+				whose + " can no longer sign up while sign-up is by invitation only. Users who signed in with it " +
+					"stay.",
 			},
 			Undo: "You can approve it again.",
 		},
-		BackURL: entryPath(t.ID),
+		BackURL: signupPath(t.ID),
 	})
 }
 

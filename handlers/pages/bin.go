@@ -3,8 +3,8 @@ package pages
 import (
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -13,8 +13,8 @@ import (
 
 const binPath = "/bin"
 
-func deletePath(p rules.Project) string  { return projectPath(p.Name) + "/delete" }
-func restorePath(p rules.Project) string { return projectPath(p.Name) + "/restore" }
+func deletePath(name string) string  { return projectPath(name) + "/delete" }
+func restorePath(name string) string { return projectPath(name) + "/restore" }
 
 func (h *Handler) showBin(v *visit) (web.Answer, error) {
 	list := &listing{
@@ -24,7 +24,10 @@ func (h *Handler) showBin(v *visit) (web.Answer, error) {
 		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
 	}
 	list.read(v)
-	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.DeletedProjects, list.page())
+	found, err := h.Projects.List(v.ctx(), v.who, contract.ProjectList{
+		Page: list.asked(), Sort: list.sorting(), Text: list.get("q"), Team: v.who.HomeTeam,
+		State: contract.ProjectDeleted,
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -42,10 +45,10 @@ func (h *Handler) showBin(v *visit) (web.Answer, error) {
 			ExportURL:   projectPath(p.Name) + "/export",
 		}
 		if v.who.May(p.Team, access.ProjectRestore) {
-			row.RestoreURL = restorePath(p)
+			row.RestoreURL = restorePath(p.Name)
 		}
 		if v.who.May(p.Team, access.ProjectErase) {
-			row.EraseURL = deletePath(p)
+			row.EraseURL = deletePath(p.Name)
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -59,35 +62,34 @@ func (h *Handler) showDeleteProject(v *visit) (web.Answer, error) {
 
 // deletionOf is the page that asks before a project is deleted.
 func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
-	d, err := h.Projects.Deletion(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
 		return projects.Deletion{}, err
 	}
-	newest, err := h.Exports.NewestReady(v.ctx(), v.who, d.Project.ID)
+	d, err := h.Projects.Deletion(v.ctx(), v.who, p.Path())
 	if err != nil {
 		return projects.Deletion{}, err
 	}
-	p := d.Project
 	v.selectTeam(p.Team)
 	m := projects.Deletion{
-		Page: v.shell("Delete "+p.DisplayName, deletePath(p), projectsCrumb(), projectCrumb(p),
+		Page: v.shell("Delete "+p.DisplayName, deletePath(p.Name), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Delete"}),
 		Project:   p.DisplayName,
-		Facts:     contentFacts(d.Contents),
-		Notes:     deletionNotes(d),
+		Facts:     contentFacts(d),
+		Notes:     deletionNotes(p, d),
 		ExportURL: projectPath(p.Name) + "/export",
 		BackURL:   projectPath(p.Name),
 	}
-	if newest != nil {
-		m.Newest = humanize.Time(*newest)
+	if d.NewestExport != nil {
+		m.Newest = humanize.Time(*d.NewestExport)
 	}
 	switch {
 	case p.Deleted != nil && v.who.May(p.Team, access.ProjectRestore):
-		m.RestoreURL = restorePath(p)
+		m.RestoreURL = restorePath(p.Name)
 	case p.Deleted == nil && v.who.May(p.Team, access.ProjectDelete):
 		m.Confirm = &ui.Confirmation{
 			ID:     "delete-confirm",
-			Action: deletePath(p),
+			Action: deletePath(p.Name),
 			Verb:   "Delete",
 			Kind:   "project",
 			Name:   p.DisplayName,
@@ -98,7 +100,7 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 	if v.who.May(p.Team, access.ProjectErase) {
 		m.Erase = &ui.Confirmation{
 			ID:     "erase-confirm",
-			Action: deletePath(p),
+			Action: deletePath(p.Name),
 			Verb:   "Delete",
 			Kind:   "project",
 			Title:  "Delete for good",
@@ -114,7 +116,7 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 	return m, nil
 }
 
-func contentFacts(c models.ProjectContents) []ui.Fact {
+func contentFacts(c contract.ProjectDeletion) []ui.Fact {
 	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: someText(n)} }
 	keys := fact("API keys", c.Keys)
 	if c.Keys > 0 {
@@ -131,12 +133,12 @@ func contentFacts(c models.ProjectContents) []ui.Fact {
 	}
 }
 
-func deletionNotes(d rules.Deletion) []string {
+func deletionNotes(p rules.Project, d contract.ProjectDeletion) []string {
 	notes := []string{"App clients, users and groups are those of the project's own tenant. The team's tenants stay, " +
 		"with their users and groups. The audit log stays too."}
-	if d.Contents.ProductKeys > 0 && d.Project.Product != "" {
-		notes = append(notes, someText(d.Contents.ProductKeys)+" of the keys are also valid for other projects of "+
-			"the product "+d.Project.Product+". They stop working there too.")
+	if d.ProductKeys > 0 && p.Product != nil {
+		notes = append(notes, someText(d.ProductKeys)+" of the keys are also valid for other projects of "+
+			"the product "+*p.Product+". They stop working there too.")
 	}
 	return notes
 }
@@ -146,13 +148,15 @@ func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	forGood := v.posted("now") == "true"
+	in := contract.ProjectRemoval{ProjectPath: p.Path(), Now: v.posted("now") == "true"}
+	forGood := in.Now
 	if forGood {
-		_, err = h.Projects.Erase(v.ctx(), v.who, p.ID, v.posted("typed_name"))
+		in.Confirm = v.posted("typed_name")
 	} else if err = v.allowed(p, access.ProjectDelete); err == nil {
-		if err = v.confirmed("Tick the box to delete the project."); err == nil {
-			_, err = h.Projects.Delete(v.ctx(), v.who, p.ID)
-		}
+		err = v.confirmed("Tick the box to delete the project.")
+	}
+	if err == nil {
+		_, err = h.Projects.Delete(v.ctx(), v.who, in)
 	}
 	switch {
 	case err == nil && forGood:
@@ -180,7 +184,7 @@ func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) restoreProject(v *visit) (web.Answer, error) {
-	p, err := h.Projects.RestoreDeleted(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Restore(v.ctx(), v.who, projectIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -3,9 +3,8 @@ package pages
 import (
 	"net/http"
 	"slices"
-	"time"
 
-	"postern/core/policy"
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -24,7 +23,7 @@ func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, erro
 	if err != nil {
 		return web.Answer{}, err
 	}
-	signing, err := h.Projects.CallSigning(v.ctx(), v.who, p.ID)
+	signing, err := h.Projects.CallSigning(v.ctx(), v.who, p.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -34,8 +33,8 @@ func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, erro
 		Page:    v.shell("Signed calls", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Signed calls"}),
 		BackURL: projectPath(p.Name),
 	}
-	if len(signing.Keys) > 0 {
-		m.DirectoryURL = h.Web.Config.ProjectAddress(p.Name) + policy.SigningDirectory
+	if signing.DirectoryURL != nil {
+		m.DirectoryURL = *signing.DirectoryURL
 	}
 	for _, k := range signing.Keys {
 		row := projects.SigningKeyRow{ID: k.ID, State: signingBadge(k.State), From: moment(k.SignsFrom)}
@@ -45,7 +44,7 @@ func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, erro
 		m.Keys = append(m.Keys, row)
 	}
 	if v.who.May(p.Team, access.ProjectUpdate) {
-		m.Manage = h.callSigningForms(v, p, len(signing.Keys) > 0)
+		m.Manage = h.callSigningForms(v, p, signing.Enabled)
 		v.refuse(wrong, &m.Manage.Rotate, &m.Manage.Disable)
 		m.Manage.Error = wrong.rest()
 	}
@@ -87,11 +86,11 @@ func (h *Handler) callSigningForms(v *visit, p rules.Project, enabled bool) *pro
 	}
 }
 
-func signingBadge(state rules.SigningState) ui.Badge {
+func signingBadge(state string) ui.Badge {
 	switch state {
-	case rules.KeyPending:
+	case contract.SigningKeyPending:
 		return ui.Badge{Tone: ui.Plain, Text: "published"}
-	case rules.KeySigning:
+	case contract.SigningKeySigning:
 		return ui.Badge{Tone: ui.Good, Text: "signs"}
 	}
 	return ui.Badge{Tone: ui.Plain, Text: "former"}
@@ -109,14 +108,14 @@ func (h *Handler) callSigningChanged(v *visit, err error, flash string) (web.Ans
 }
 
 func (h *Handler) enableCallSigning(v *visit) (web.Answer, error) {
-	_, err := h.Projects.EnableCallSigning(v.ctx(), v.who, v.param("project"))
+	_, err := h.Projects.EnableCallSigning(v.ctx(), v.who, projectIn(v))
 	return h.callSigningChanged(v, err, "call_signing")
 }
 
 func (h *Handler) rotateCallSigningKey(v *visit) (web.Answer, error) {
-	var rotation rules.SigningRotation
+	in := contract.SigningKeyRotation{ProjectPath: projectIn(v)}
 	if v.posted("when") == "now" {
-		rotation = rules.SigningRotation{SignsIn: new(time.Duration), Keep: new(time.Duration)}
+		in.Body = &contract.SigningRotation{SignsInSeconds: new(int64), GraceSeconds: new(int64)}
 	}
 	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
 	if err != nil {
@@ -127,7 +126,7 @@ func (h *Handler) rotateCallSigningKey(v *visit) (web.Answer, error) {
 		err = v.confirmed("Confirm that you want to rotate the key.")
 	}
 	if err == nil {
-		_, err = h.Projects.RotateSigningKey(v.ctx(), v.who, p.ID, rotation)
+		_, err = h.Projects.RotateSigningKey(v.ctx(), v.who, in)
 	}
 	return h.callSigningChanged(v, err, "call_signing_key")
 }
@@ -142,7 +141,7 @@ func (h *Handler) disableCallSigning(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to stop signing.")
 	}
 	if err == nil {
-		err = h.Projects.DisableCallSigning(v.ctx(), v.who, p.ID)
+		_, err = h.Projects.DisableCallSigning(v.ctx(), v.who, p.Path())
 	}
 	return h.callSigningChanged(v, err, "call_signing_gone")
 }

@@ -3,26 +3,22 @@ package pages
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )
 
-func clientCertificatePath(p rules.Project, e rules.Environment) string {
-	return targetAction(p, e) + "/client-certificate"
+func clientCertificatePath(p rules.Project, version rules.Version, e contract.Environment) string {
+	return environmentPath(p, version, e) + "/client-certificate"
 }
 
-func clientCertificateOf(v *visit) string {
-	return projectPath(v.param("project")) + "/environments/" + url.PathEscape(v.param("environment")) +
-		"/client-certificate"
-}
+func clientCertificateOf(v *visit) string { return environmentHere(v) + "/client-certificate" }
 
 func (h *Handler) showClientCertificate(v *visit) (web.Answer, error) {
 	return h.clientCertificateWith(v, "", &formErrors{})
@@ -31,20 +27,16 @@ func (h *Handler) showClientCertificate(v *visit) (web.Answer, error) {
 // clientCertificateWith shows the certificate of an environment, with the form's certificate as
 // typed.
 func (h *Handler) clientCertificateWith(v *visit, typed string, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	at, err := h.placeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	version, environment, ok := environmentIn(p, v.param("environment"))
-	if !ok {
-		return web.Answer{}, web.NotFound()
-	}
-	set, err := h.Projects.ClientCertificate(v.ctx(), v.who, p.ID, environment.ID)
+	set, err := h.Projects.ClientCertificate(v.ctx(), v.who, at.environmentPath())
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	path := clientCertificatePath(p, environment)
+	p, version, environment := at.project, at.version, *at.environment
+	path := clientCertificatePath(p, version, environment)
 	m := projects.ClientCertificate{
 		Page: v.shell("Client certificate", path, projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Client certificate"}),
@@ -100,16 +92,16 @@ func clientCertificateForms(
 	m.Set.Error = wrong.rest()
 }
 
-func shownCertificate(c rules.ClientCertificate, now time.Time) *projects.ShownCertificate {
+func shownCertificate(c contract.ClientCertificate, now time.Time) *projects.ShownCertificate {
 	return &projects.ShownCertificate{
-		State: expiryBadge(c.EndsAt, now),
-		Chain: c.Chain,
+		State: expiryBadge(c.ExpiresAt, now),
+		Chain: c.Certificate,
 		Facts: []ui.Fact{
 			{Label: "Subject", Value: c.Subject, Mono: true},
 			{Label: "Issuer", Value: c.Issuer, Mono: true},
 			{Label: "Fingerprint", Value: c.SHA256, Mono: true},
 			{Label: "Valid from", Value: moment(c.StartsAt)},
-			{Label: "Expires", Value: moment(c.EndsAt)},
+			{Label: "Expires", Value: moment(c.ExpiresAt)},
 			{Label: "Set", Value: moment(c.UpdatedAt)},
 		},
 	}
@@ -137,11 +129,14 @@ func expiryBadge(end, now time.Time) ui.Badge {
 }
 
 func (h *Handler) setClientCertificate(v *visit) (web.Answer, error) {
-	in := rules.ClientCertificateInput{
-		Certificate: v.posted("certificate"),
-		PrivateKey:  secrets.Secret(v.posted("private_key")),
+	in := contract.ClientCertificateUpdate{
+		EnvironmentPath: environmentPathIn(v),
+		Body: contract.NewClientCertificate{
+			Certificate: v.posted("certificate"),
+			PrivateKey:  contract.Secret(v.posted("private_key")),
+		},
 	}
-	_, err := h.Projects.SetClientCertificate(v.ctx(), v.who, v.param("project"), v.param("environment"), in)
+	_, err := h.Projects.SetClientCertificate(v.ctx(), v.who, in)
 	if err == nil {
 		return v.done("client_certificate", clientCertificateOf(v))
 	}
@@ -149,7 +144,7 @@ func (h *Handler) setClientCertificate(v *visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, err
 	}
-	return h.clientCertificateWith(v, in.Certificate, wrong)
+	return h.clientCertificateWith(v, in.Body.Certificate, wrong)
 }
 
 func (h *Handler) removeClientCertificate(v *visit) (web.Answer, error) {
@@ -158,13 +153,13 @@ func (h *Handler) removeClientCertificate(v *visit) (web.Answer, error) {
 		err = v.allowed(p, access.ProjectUpdate)
 	}
 	if err == nil { // it may be gone by now
-		_, err = h.Projects.ClientCertificate(v.ctx(), v.who, p.ID, v.param("environment"))
+		_, err = h.Projects.ClientCertificate(v.ctx(), v.who, environmentPathIn(v))
 	}
 	if err == nil {
 		err = v.confirmed("Tick the box to remove the certificate.")
 	}
 	if err == nil {
-		err = h.Projects.RemoveClientCertificate(v.ctx(), v.who, p.ID, v.param("environment"))
+		_, err = h.Projects.RemoveClientCertificate(v.ctx(), v.who, environmentPathIn(v))
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.clientCertificateWith(v, "", wrong)

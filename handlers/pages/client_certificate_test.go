@@ -16,7 +16,7 @@ func TestClientCertificate(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	target := s.Get("/projects/shop").Action("target")
-	page := target + "/client-certificate"
+	page := strings.TrimSuffix(target, "/target") + "/client-certificate"
 	chain, key := testkit.Certificate(t, "client.test")
 	_, otherKey := testkit.Certificate(t, "other.test")
 	const heading = "Client certificate of 1.0.0/prod"
@@ -58,7 +58,7 @@ func TestClientCertificate(t *testing.T) {
 	s.Post(page+"/remove").Shows(422, heading).Says("form", "Tick the box").Says("dl", "CN=client.test")
 	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No certificate is set")
-	s.Get("/projects/shop/environments/env_1/client-certificate").Shows(404, "There is nothing here")
+	s.Get("/projects/shop/versions/1.0.0/environments/env_1/client-certificate").Shows(404, "There is nothing here")
 }
 
 func setTarget(t *testing.T, s *controlplane.Browser, action, target string) {
@@ -81,7 +81,7 @@ func TestClientCertificate_expiry(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	target := s.Get("/projects/shop").Action("target")
-	page := target + "/client-certificate"
+	page := strings.TrimSuffix(target, "/target") + "/client-certificate"
 	setTarget(t, s, target, "https://127.0.0.1:9")
 	const day = 24 * time.Hour
 	for _, tt := range []struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -152,11 +153,11 @@ func (v *visit) headOf(p rules.Project) projects.Head {
 	return projects.Head{
 		Name:        p.Name,
 		DisplayName: p.DisplayName,
-		Access:      accessBadge(p.Versions),
+		Access:      accessBadge(p.Project.Versions),
 		HistoryURL:  v.historyOf(p, ""),
 		Frozen:      frozenText(p),
 		Deleted:     deletedText(p),
-		DeleteURL:   deletePath(p),
+		DeleteURL:   deletePath(p.Name),
 	}
 }
 
@@ -177,6 +178,7 @@ func deletedText(p rules.Project) string {
 }
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
+	auth := version.RequestsAuth
 	out := projects.Version{
 		ID:         version.ID,
 		Name:       version.Name,
@@ -185,13 +187,13 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,
-			Mode:          version.Mode,
-			APIKey:        slices.Contains(version.Methods, string(snapshot.APIKey)),
-			JWT:           slices.Contains(version.Methods, string(snapshot.JWT)),
-			Issuers:       issuerRows(version.ID, issuersAsForm(version.Issuers), &formErrors{}),
-			Keyless:       version.Keyless,
-			Opaque:        slices.Contains(version.Methods, string(snapshot.Opaque)),
-			Introspection: introspectionOf(version.Opaque),
+			Mode:          auth.Mode,
+			APIKey:        slices.Contains(auth.Methods, string(snapshot.APIKey)),
+			JWT:           slices.Contains(auth.Methods, string(snapshot.JWT)),
+			Issuers:       issuerRows(version.ID, issuersAsForm(issuersOf(auth)), &formErrors{}),
+			Keyless:       auth.Keyless,
+			Opaque:        slices.Contains(auth.Methods, string(snapshot.Opaque)),
+			Introspection: introspectionOf(auth.Opaque),
 			FallbackOwner: ui.Value{Text: p.FallbackOwner},
 		},
 		Ranges: rangesSection(p, version),
@@ -203,15 +205,15 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		out.Environments = append(out.Environments, projects.Environment{
 			ID:       e.ID,
 			Name:     e.Name,
-			Action:   targetAction(p, e),
-			URL:      h.Web.Config.Address(p.Name, version.Name, e.Name),
+			Action:   targetAction(p, version, e),
+			URL:      e.URL,
 			Revision: e.ETag,
 			Target:   ui.Value{Text: e.Target},
 
 			ManageURL:      environmentPath(p, version, e),
 			CheckAction:    targetCheckPath(p, e),
-			HeadersURL:     upstreamHeadersPath(p, e),
-			CertificateURL: clientCertificatePath(p, e),
+			HeadersURL:     upstreamHeadersPath(p, version, e),
+			CertificateURL: clientCertificatePath(p, version, e),
 		})
 	}
 	return out
@@ -221,8 +223,8 @@ func accessAction(p rules.Project, version rules.Version) string {
 	return projectPath(p.Name) + "/versions/" + version.ID + "/access"
 }
 
-func targetAction(p rules.Project, e rules.Environment) string {
-	return projectPath(p.Name) + "/environments/" + e.ID
+func targetAction(p rules.Project, version rules.Version, e contract.Environment) string {
+	return environmentPath(p, version, e) + "/target"
 }
 
 // configurationForm is one of the forms on these pages: which page it is on, how the page

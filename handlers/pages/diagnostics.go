@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/handlers/pages/ascode"
 	"postern/handlers/web"
@@ -67,8 +68,8 @@ func diagnosed(id, title string, r diagnosis.Report, err error) (m projects.Diag
 	return m, http.StatusOK, nil
 }
 
-func targetCheckPath(p rules.Project, e rules.Environment) string {
-	return targetAction(p, e) + "/check"
+func targetCheckPath(p rules.Project, e contract.Environment) string {
+	return projectPath(p.Name) + "/environments/" + e.ID + "/check"
 }
 
 // checkTarget checks an environment's target and shows the report.
@@ -115,7 +116,7 @@ func (h *Handler) testProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{})
+	m := h.providerModel(v, p, c, o, providerTexts(o), &formErrors{})
 	m.Report = &shown
 	return web.Answer{Status: status, Page: projects.ProviderPage(m)}, nil
 }

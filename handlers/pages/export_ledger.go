@@ -21,7 +21,8 @@ import (
 
 // downloadLedger answers with the whole ledger, or with a page if there is none.
 func (h *Handler) downloadLedger(v *visit) (web.Answer, error) {
-	h.Web.ServeLedger(v.c, h.Exports)
+	web.ServeFile(h.Web, v.c, contract.DownloadExportLedger, exportIn(v), h.Exports.OpenLedger,
+		h.Exports.MayDownloadLedger)
 	return web.Answer{}, nil
 }
 
@@ -39,7 +40,7 @@ func (h *Handler) showLedger(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	all, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
+	all, err := h.Exports.Ledger(v.ctx(), v.who, e.Path())
 	switch {
 	case fault.CodeOf(err) == "no_ledger":
 		return web.Redirect(exportPath(e.ID)), nil
@@ -53,27 +54,27 @@ func (h *Handler) showLedger(v *visit) (web.Answer, error) {
 }
 
 func (h *Handler) ledgerModel(v *visit, p projects.Project, e contract.Export, all rules.Ledger) exports.Items {
-	path := ledgerPath(e.ID)
-	filter := rules.LedgerFilter{Status: v.c.Query("status"), Area: v.c.Query("area")}
+	path, lines := ledgerPath(e.ID), all.Lines
+	filter := contract.LedgerFilter{Status: v.c.Query("status"), Area: v.c.Query("area")}
 	m := exports.Items{
 		Page:      v.shell("Ledger of "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
 		ID:        e.ID,
 		Project:   p.DisplayName,
 		Subtitle:  formatText(e.Format) + ", exported " + moment(e.CreatedAt) + byText(e),
 		Ledger:    exports.Ledger(e.Ledger),
-		OfHTTP:    ofHTTP(e.Format, all.Lines),
+		OfHTTP:    ofHTTP(e.Format, lines),
 		Here:      path,
 		Status:    filter.Status,
-		Filtered:  filter != (rules.LedgerFilter{}),
+		Filtered:  filter != (contract.LedgerFilter{}),
 		Forgotten: all.Forgotten,
-		Tabs:      statusTabs(path, filter, all.Lines),
-		Areas:     areaOptions(filter, all.Lines),
-		Tasks:     tasksOf(path, all.Lines),
+		Tabs:      statusTabs(path, filter, lines),
+		Areas:     areaOptions(filter, lines),
+		Tasks:     tasksOf(path, lines),
 	}
 	if e.State == contract.ExportReady && v.who.May(p.Team, access.ExportDownload) {
 		m.DownloadURL = path + "/download"
 	}
-	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(all.Lines), func(l rules.Line) bool {
+	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(lines), func(l contract.LedgerLine) bool {
 		return !filter.Selects(l)
 	}))
 	for s := range m.Sections {
@@ -91,13 +92,12 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e contract.Export, a
 
 // showNames shows the names that are kept of the items of one line.
 func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code string) (web.Answer, error) {
-	at := slices.IndexFunc(all.Lines, func(l rules.Line) bool { return l.Code == code })
+	at := slices.IndexFunc(all.Lines, func(l contract.LedgerLine) bool { return l.Code == code })
 	if at < 0 {
 		return web.Redirect(ledgerPath(all.Export.ID)), nil
 	}
 	line, path := all.Lines[at], ledgerPath(all.Export.ID)
-	section := ledgerSections(all.Lines[at : at+1])[0]
-	title := bundle.TitleOf(line.Kind)
+	section, title := ledgerSections(all.Lines[at : at+1])[0], line.Title
 	crumbs := append(exportCrumbs(p, all.Export), ui.Crumb{Text: "Ledger", URL: path}, ui.Crumb{Text: title})
 	m := exports.Names{
 		Page:      v.shell(title, path+"?code="+url.QueryEscape(code), crumbs...),
@@ -105,7 +105,7 @@ func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code
 		Line:      section.Lines[0],
 		Badge:     section,
 		LedgerURL: path,
-		Forgotten: all.Forgotten && line.People,
+		Forgotten: all.Forgotten,
 	}
 	m.Line.Names = itemNames(line, len(line.Names))
 	return web.Show(exports.NamesPage(m)), nil
@@ -116,11 +116,11 @@ func exportCrumbs(p projects.Project, e contract.Export) []ui.Crumb {
 }
 
 // statusTabs leads to the lines of each status within the area that is chosen.
-func statusTabs(path string, filter rules.LedgerFilter, lines []rules.Line) []ui.Tab {
+func statusTabs(path string, filter contract.LedgerFilter, lines []contract.LedgerLine) []ui.Tab {
 	counts := map[string]int64{}
 	for _, l := range lines {
-		if (rules.LedgerFilter{Area: filter.Area}).Selects(l) {
-			counts[string(l.Status)] += l.Count
+		if (contract.LedgerFilter{Area: filter.Area}).Selects(l) {
+			counts[l.Status] += l.Count
 			counts[""] += l.Count
 		}
 	}
@@ -145,10 +145,10 @@ func statusTabs(path string, filter rules.LedgerFilter, lines []rules.Line) []ui
 }
 
 // areaOptions lists the areas that the ledger has lines of.
-func areaOptions(filter rules.LedgerFilter, lines []rules.Line) []ui.Option {
+func areaOptions(filter contract.LedgerFilter, lines []contract.LedgerLine) []ui.Option {
 	options := []ui.Option{{Title: "Every area", Chosen: filter.Area == ""}}
 	for _, a := range bundle.Areas() {
-		of := rules.LedgerFilter{Area: string(a.Area)}
+		of := contract.LedgerFilter{Area: string(a.Area)}
 		if of.Area == filter.Area || slices.ContainsFunc(lines, of.Selects) {
 			options = append(options, ui.Option{Value: of.Area, Title: a.Title, Chosen: of.Area == filter.Area})
 		}
@@ -158,30 +158,29 @@ func areaOptions(filter rules.LedgerFilter, lines []rules.Line) []ui.Option {
 
 // tasksOf lists what is left to do, once where it is the same for several lines: first what
 // stayed behind. path is that of the ledger.
-func tasksOf(path string, lines []rules.Line) []exports.Task {
+func tasksOf(path string, lines []contract.LedgerLine) []exports.Task {
 	order := []bundle.Status{bundle.Skipped, bundle.Lossy, bundle.Approximate, bundle.Exact}
 	sorted := slices.Clone(lines)
-	slices.SortStableFunc(sorted, func(a, b rules.Line) int {
-		return cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status))
+	slices.SortStableFunc(sorted, func(a, b contract.LedgerLine) int {
+		return cmp.Compare(slices.Index(order, bundle.Status(a.Status)), slices.Index(order, bundle.Status(b.Status)))
 	})
 	var tasks []exports.Task
 	for _, l := range sorted {
-		if l.Remedy == "" {
+		if l.Remedy == nil {
 			continue
 		}
-		about := bundle.TitleOf(l.Kind)
-		at := slices.IndexFunc(tasks, func(t exports.Task) bool { return t.Text == l.Remedy })
+		at := slices.IndexFunc(tasks, func(t exports.Task) bool { return t.Text == *l.Remedy })
 		switch {
 		case at < 0:
 			tasks = append(tasks, exports.Task{
 				ID:     "task-" + l.Code,
-				Status: string(l.Status),
-				Text:   l.Remedy,
-				About:  about,
+				Status: l.Status,
+				Text:   *l.Remedy,
+				About:  l.Title,
 				URL:    path + "?code=" + url.QueryEscape(l.Code),
 			})
-		case !slices.Contains(strings.Split(tasks[at].About, ", "), about):
-			tasks[at].About += ", " + about
+		case !slices.Contains(strings.Split(tasks[at].About, ", "), l.Title):
+			tasks[at].About += ", " + l.Title
 		}
 	}
 	return tasks

@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	rules "postern/service/exports"
 	"postern/views/exports"
 	"postern/views/ui"
 )
@@ -23,7 +23,9 @@ func (h *Handler) previewExport(v *visit) (web.Answer, error) {
 	v.selectTeam(p.Team)
 	ask := projectPath(p.Name) + "/export"
 	path := ask + "/preview"
-	options := rules.Options{Format: string(bundle.FormatGateway), Consumers: true}
+	options := contract.ExportPreviewOptions{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Format: string(bundle.FormatGateway), Consumers: true,
+	}
 	if v.c.Query("format") == string(bundle.FormatData) {
 		options.Format = string(bundle.FormatData)
 	}
@@ -42,7 +44,7 @@ func (h *Handler) previewExport(v *visit) (web.Answer, error) {
 	if v.who.May(p.Team, access.ExportCreate) {
 		m.AskURL = ask
 	}
-	found, err := h.Exports.Preview(v.ctx(), v.who, p.ID, options)
+	found, err := h.Exports.Preview(v.ctx(), v.who, options)
 	late, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case ok && late.Kind == fault.Unavailable:
@@ -50,14 +52,14 @@ func (h *Handler) previewExport(v *visit) (web.Answer, error) {
 	case err != nil:
 		return web.Answer{}, err
 	}
-	m.OfHTTP = ofHTTP(options.Format, found.Lines)
-	m.Partial, m.Ledger, m.Sections = found.Partial, exports.Ledger(found.Summary), ledgerSections(found.Lines)
+	m.OfHTTP = ofHTTP(options.Format, found.Items)
+	m.Partial, m.Ledger, m.Sections = found.Partial, exports.Ledger(found.Ledger), ledgerSections(found.Items)
 	return web.Show(exports.PreviewPage(m)), nil
 }
 
 // ledgerSections sorts lines by their status: what needs attention comes first, and what
 // moves as it is is folded.
-func ledgerSections(lines []bundle.Line) []exports.Section {
+func ledgerSections(lines []contract.LedgerLine) []exports.Section {
 	all := []exports.Section{
 		{ID: string(bundle.Skipped), Title: "Stays behind", Text: "not carried over at all", Open: true},
 		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "part of it is gone", Open: true},
@@ -69,15 +71,9 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 	var present []exports.Section
 	for _, section := range all {
 		for _, line := range lines {
-			if string(line.Status) == section.ID {
-				section.Lines = append(section.Lines, exports.LedgerLine{
-					Code:   line.Code,
-					Kind:   bundle.TitleOf(line.Kind),
-					Count:  line.Count,
-					Note:   line.Note,
-					Remedy: line.Remedy,
-					Names:  itemNames(line, shownNames),
-				})
+			if line.Status == section.ID {
+				line.Names = itemNames(line, shownNames)
+				section.Lines = append(section.Lines, exports.LedgerLine{LedgerLine: line})
 			}
 		}
 		if len(section.Lines) > 0 {
@@ -88,13 +84,13 @@ func ledgerSections(lines []bundle.Line) []exports.Section {
 }
 
 // ofHTTP counts the items that say how a target treats HTTP where that differs. They are the same for every project.
-func ofHTTP(format string, lines []bundle.Line) int64 {
+func ofHTTP(format string, lines []contract.LedgerLine) int64 {
 	if format != string(bundle.FormatGateway) {
 		return 0
 	}
 	var n int64
 	for _, line := range lines {
-		if line.Kind == snapshot.FeatureRequestLimits && line.Status != bundle.Exact {
+		if line.Kind == string(snapshot.FeatureRequestLimits) && line.Status != string(bundle.Exact) {
 			n += line.Count
 		}
 	}
@@ -106,8 +102,8 @@ const shownNames = 20
 
 // itemNames returns the first names of a line's items, nil where a name only repeats the kind or
 // code.
-func itemNames(line bundle.Line, most int) []string {
-	if line.Kind == snapshot.FeatureRequestLimits || slices.Equal(line.Names, []string{string(line.Kind)}) {
+func itemNames(line contract.LedgerLine, most int) []string {
+	if line.Kind == string(snapshot.FeatureRequestLimits) || slices.Equal(line.Names, []string{line.Kind}) {
 		return nil
 	}
 	return line.Names[:min(len(line.Names), most)]

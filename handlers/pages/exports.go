@@ -93,11 +93,12 @@ func (h *Handler) showExport(v *visit) (web.Answer, error) {
 // followExport streams an export as events that have the names of its states. Those of a running
 // one have the progress as HTML; the page is fetched again when the state changes.
 func (h *Handler) followExport(v *visit) {
-	h.Web.StreamExport(v.c, h.Exports, func(e contract.Export) (string, []byte, error) {
+	event := func(e contract.Export) (web.Event, error) {
 		var out bytes.Buffer
 		err := exports.ProgressOf(progressOf(e)).Render(v.ctx(), &out)
-		return e.State, out.Bytes(), err
-	})
+		return web.Event{Name: e.State, Data: out.Bytes()}, err
+	}
+	web.StreamEvents(h.Web, v.c, exportIn(v), h.Exports.Follow, h.Exports.MayRead, event)
 }
 
 func progressOf(e contract.Export) exports.Progress {
@@ -191,13 +192,8 @@ func (h *Handler) exportModel(v *visit, e contract.Export) (exports.Show, error)
 	}
 	if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 		m.LedgerURL = ledgerPath(e.ID)
-		m.Ledger = &exports.Ledger{
-			Exact:       e.Ledger.Exact,
-			Approximate: e.Ledger.Approximate,
-			Lossy:       e.Ledger.Lossy,
-			Skipped:     e.Ledger.Skipped,
-		}
-		kept, err := h.Exports.Ledger(v.ctx(), v.who, e.ID, rules.LedgerFilter{})
+		m.Ledger = new(exports.Ledger(e.Ledger))
+		kept, err := h.Exports.Ledger(v.ctx(), v.who, e.Path())
 		if err != nil {
 			return exports.Show{}, err
 		}
@@ -303,6 +299,6 @@ func exportBadge(state string) ui.Badge {
 
 // downloadPage answers with the zip, or with a page if there is none.
 func (h *Handler) downloadPage(v *visit) (web.Answer, error) {
-	h.Web.ServeExport(v.c, h.Exports)
+	web.ServeFile(h.Web, v.c, contract.DownloadExport, exportIn(v), h.Exports.Open, h.Exports.MayDownload)
 	return web.Answer{}, nil
 }

@@ -40,6 +40,11 @@ func (v *visit) fill(body any, members ...string) {
 			if text := strings.TrimSpace(v.posted(name)); text != "" {
 				*value = contract.Sent(text)
 			}
+		case *contract.Secret: // pages never show one, so an empty field keeps it
+			*value = contract.Secret(strings.TrimSpace(v.posted(name)))
+			if *value == "" {
+				into.FieldByIndex(m.Index).SetZero()
+			}
 		case *bool:
 			*value = v.posted(name) == "true"
 		case *int:

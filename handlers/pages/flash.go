@@ -68,7 +68,7 @@ var flashes = map[string]string{
 	"user_consent": "The consent is withdrawn and its sessions have ended. The user is " +
 		"asked again at the next sign-in.",
 	"user_gone":     "%s is deleted.",
-	"entry":         "Saved. The change applies starting with the next sign-in.",
+	"signup_policy": "Saved. The change applies starting with the next sign-in.",
 	"approved":      "%s is approved, starting with the next sign-in.",
 	"disapproved":   "The approval of %s is removed. Users who signed in with it stay.",
 	"group":         "The group %s is saved.",

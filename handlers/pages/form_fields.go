@@ -12,6 +12,8 @@ import (
 // visitor means it.
 var internalFields = []string{ui.NonceField, "revision", "confirm", "typed_name"}
 
+const anEnvironment = "/projects/:project/versions/:version/environments/:environment"
+
 // formFields are the other fields of the forms, by route. A name that ends in * stands for one field for each window of
 // a limit. Forms with a file are read by their handlers, unless they come without its parts.
 var formFields = map[string]string{
@@ -55,25 +57,27 @@ var formFields = map[string]string{
 	"/projects/:project/api-scopes":                                  "description name",
 	"/projects/:project/api-scopes/:scope":                           "description",
 	"/projects/:project/api-audience":                                "audience",
-	"/projects/:project/versions":                                    "copy_from version",
+	"/projects/:project/versions":                                    "copy_from name",
 	"/projects/:project/versions/:version":                           "name",
 	"/projects/:project/versions/:version/environments":              "name target",
 	"/projects/:project/versions/:version/environments/:environment": "name",
+
+	anEnvironment + "/target":             "target",
+	anEnvironment + "/upstream-headers":   "name secret_value",
+	anEnvironment + "/client-certificate": "certificate private_key",
+
 	"/projects/:project/versions/:version/access": "do fallback_owner introspection " +
 		"introspection_audience introspection_client introspection_issuer introspection_method introspection_secret " +
 		"introspection_secret_token " +
 		"keyless methods mode issuer issuer_audience issuer_jwks_url issuer_tenant issuer_removed secret_token",
-	"/projects/:project/versions/:version/addresses":                  "ip_allow ip_deny",
-	"/projects/:project/versions/:version/rules":                      "default read_write_scopes rules rules_mode",
-	"/projects/:project/versions/:version/transforms":                 "transforms",
-	"/projects/:project/versions/:version/openapi":                    "openapi_document openapi_url",
-	"/projects/:project/versions/:version/openapi/settings":           "validation publication",
-	"/projects/:project/environments/:environment":                    "target",
-	"/projects/:project/environments/:environment/upstream-headers":   "name secret_value",
-	"/projects/:project/environments/:environment/client-certificate": "certificate private_key",
-	"/projects/:project/call-signing/rotate":                          "when",
-	"/projects/:project/domains":                                      "environment host",
-	"/projects/:project/domains/:domain":                              "environment",
+	"/projects/:project/versions/:version/addresses":        "ip_allow ip_deny",
+	"/projects/:project/versions/:version/rules":            "default read_write_scopes rules rules_mode",
+	"/projects/:project/versions/:version/transforms":       "transforms",
+	"/projects/:project/versions/:version/openapi":          "openapi_document openapi_url",
+	"/projects/:project/versions/:version/openapi/settings": "validation publication",
+	"/projects/:project/call-signing/rotate":                "when",
+	"/projects/:project/domains":                            "environment host",
+	"/projects/:project/domains/:domain":                    "environment",
 	"/projects/:project/export": "consumers format keys " +
 		"password recipient secrets",
 	"/projects/:project/keys": "allowed_cidrs description environment expires_at key_type " +
@@ -105,8 +109,8 @@ var formFields = map[string]string{
 	"/users/:user":                        "email name",
 	"/users/:user/invitation":             "app_client",
 	"/users/:user/groups":                 "group",
-	tenantsPath + "/:tenant/entry":        "invite_only",
-	tenantsPath + "/:tenant/approvals":    "groups value",
+	signupPage:                            "invite_only",
+	signupPage + "/approvals":             "groups value",
 	tenantsPath + "/:tenant/groups":       "display_name name",
 	"/groups/:group":                      "display_name name",
 	"/groups/:group/members":              "email",

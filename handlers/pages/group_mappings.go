@@ -16,7 +16,7 @@ import (
 	"postern/views/ui"
 )
 
-func mappingsPath(p rules.Project, c contract.AppClient, o login.Provider) string {
+func mappingsPath(p rules.Project, c contract.AppClient, o contract.Provider) string {
 	return providerPath(appClientPath(p, c.ID), o.ID) + "/group-mappings"
 }
 
@@ -84,7 +84,7 @@ func (h *Handler) groupMappingsWith(v *visit, typed contract.GroupMapping, wrong
 }
 
 // mappingNote is what differs between kinds of provider.
-func mappingNote(o login.Provider) string {
+func mappingNote(o contract.Provider) string {
 	traits, _ := providers.TraitsOf(o.Type)
 	switch {
 	case o.Managed:
@@ -185,7 +185,7 @@ func (h *Handler) removeGroupMapping(v *visit) (web.Answer, error) {
 
 // mappingImpact says who leaves a group when a rule for it is removed.
 func (h *Handler) mappingImpact(
-	v *visit, o login.Provider, one contract.NamedGroupMapping, all []contract.NamedGroupMapping,
+	v *visit, o contract.Provider, one contract.NamedGroupMapping, all []contract.NamedGroupMapping,
 ) []string {
 	others := int64(-1) // the rule itself
 	for _, other := range all {

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/hex"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -11,10 +10,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	rules "postern/service/imports"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -38,7 +37,7 @@ func (h *Handler) previewImport(v *visit) (web.Answer, error) {
 		return h.importRefused(v, in, err)
 	}
 	defer zip.Close()
-	found, err := h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+	found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
@@ -57,7 +56,7 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 	}
 	defer zip.Close()
 	a, err := h.idempotentForm(func(v *visit) (web.Answer, error) {
-		found, err := h.Imports.Import(v.ctx(), v.who, zip, zip.Size, in)
+		found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
 		if err != nil {
 			return web.Answer{}, err
 		}
@@ -72,18 +71,18 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 // receiveImport reads the form of an import into the chosen team, with its zip. The form is not
 // parsed as others are, which would keep the zip in memory: its fields come before the file,
 // and are posted fields for what follows.
-func (h *Handler) receiveImport(v *visit, dry bool) (rules.Input, *web.Upload, error) {
-	in := rules.Input{Team: v.who.HomeTeam, DryRun: dry}
-	if err := h.Imports.Allow(v.who, in.Team); err != nil {
-		return in, nil, err
-	}
+func (h *Handler) receiveImport(v *visit, dry bool) (contract.NewImport, *web.Upload, error) {
+	in := contract.NewImport{Team: v.who.HomeTeam, DryRun: dry}
 	if !dry {
-		sum, err := hex.DecodeString(v.c.Query("sha256"))
-		if err != nil || len(sum) != 32 {
-			return in, nil, fault.InvalidField("/zip", "not_checked",
-				"Check what is imported first: only a zip that was checked is imported.")
-		}
-		in.SHA256 = (*[32]byte)(sum)
+		in.SHA256 = v.c.Query("sha256")
+	}
+	err := h.Imports.Allow(v.who, in)
+	if fault.KindOf(err) == fault.Invalid || err == nil && !dry && in.SHA256 == "" {
+		err = fault.InvalidField("/zip", "not_checked",
+			"Check what is imported first: only a zip that was checked is imported.")
+	}
+	if err != nil {
+		return in, nil, err
 	}
 	parts, err := v.c.Request.MultipartReader()
 	if err != nil {
@@ -154,7 +153,7 @@ func (h *Handler) receiveZip(v *visit, part *multipart.Part) (*web.Upload, error
 
 // importRefused shows the form with what was wrong. Refusals that are not of the form, such
 // as of an upload that is too large, are shown in it too, so that it stays as it is.
-func (h *Handler) importRefused(v *visit, in rules.Input, err error) (web.Answer, error) {
+func (h *Handler) importRefused(v *visit, in contract.NewImport, err error) (web.Answer, error) {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||
 		refused.Kind == fault.Forbidden || refused.Kind == fault.NotFound {
@@ -176,8 +175,8 @@ func (h *Handler) importRefused(v *visit, in rules.Input, err error) (web.Answer
 	return web.Answer{Status: max(wrong.status, http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
 }
 
-func importFound(o rules.Outcome) *projects.ImportFound {
-	found := &projects.ImportFound{Name: o.Project.Name, SHA256: hex.EncodeToString(o.SHA256[:])}
+func importFound(o contract.Import) *projects.ImportFound {
+	found := &projects.ImportFound{Name: o.Project.Name, SHA256: o.SHA256}
 	for _, count := range []struct {
 		label string
 		n     int64

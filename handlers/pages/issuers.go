@@ -62,6 +62,14 @@ func postedIssuers(form url.Values) []issuerForm {
 	return out
 }
 
+// issuersOf returns the token issuers of a version.
+func issuersOf(auth contract.RequestsAuth) []snapshot.TokenIssuer {
+	if auth.JWT == nil {
+		return nil
+	}
+	return auth.JWT.AllowedPairs
+}
+
 func issuersAsForm(saved []snapshot.TokenIssuer) []issuerForm {
 	var out []issuerForm
 	for _, pair := range saved {
@@ -173,7 +181,7 @@ func (h *Handler) testIssuer(v *visit, form accessForm, n int, m *projects.Acces
 func (h *Handler) testIntrospection(v *visit, form accessForm, m *projects.Access) (int, error) {
 	in := form.introspection.input()
 	report, err := h.Diagnostics.Introspection(
-		v.ctx(), v.who, v.param("project"), form.version, in, form.introspection.token,
+		v.ctx(), v.who, v.param("project"), form.version, rules.ReadIntrospection(in), form.introspection.token,
 	)
 	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
 		form.introspection.mark(&m.Introspection, wrong, "")
@@ -242,10 +250,10 @@ func introspectionOf(of *snapshot.Introspection) projects.Introspection {
 
 // input returns the endpoint. An empty secret keeps the stored one as long as there is a client that it belongs to: the
 // page never shows the secret, so the form cannot send it back.
-func (f introspectionForm) input() *rules.IntrospectionInput {
-	out := &rules.IntrospectionInput{Introspection: f.Introspection}
+func (f introspectionForm) input() *contract.NewIntrospection {
+	out := &contract.NewIntrospection{Introspection: f.Introspection}
 	if f.secret != "" || f.ClientID == "" {
-		out.ClientSecret = &f.secret
+		out.ClientSecret = new(contract.Secret(f.secret.Reveal()))
 	}
 	return out
 }

@@ -83,7 +83,7 @@ func keyFormOf(p rules.Project) projects.KeyForm {
 	form := projects.KeyForm{
 		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
 		Tenants:      named(p.Tenants),
-		Product:      p.Product,
+		Product:      productOf(p),
 		Bounds:       keyBounds{}.form(inheritedByChoice(p), &formErrors{}),
 	}
 	for _, t := range p.KeyTypes {

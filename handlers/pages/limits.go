@@ -218,13 +218,15 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 		return h.saved(v, fault.New(fault.Invalid, "invalid_limits", "Nothing has been saved yet."), "limits",
 			v.param("project"), form)
 	}
-	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
-		Limits: contract.ProjectLimitsChange{
+	_, err := h.Projects.Update(v.ctx(), v.who, contract.ProjectUpdate{
+		ProjectPath: projectIn(v),
+		Condition:   v.condition(),
+		Body: contract.ProjectChange{Limits: contract.ProjectLimitsChange{
 			Key:     (*contract.Limits)(readLimits(typed["key"])),
 			Owner:   (*contract.Limits)(readLimits(typed["owner"])),
 			IP:      (*contract.Limits)(readLimits(typed["ip"])),
 			Project: (*contract.Limits)(readLimits(typed["project"])),
-		},
+		}},
 	})
 	return h.saved(v, err, "limits", v.param("project"), form)
 }

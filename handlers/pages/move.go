@@ -43,7 +43,9 @@ func (h *Handler) moveProject(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to move the project.")
 	}
 	if err == nil {
-		_, err = h.Projects.Move(v.ctx(), v.who, p.ID, team)
+		_, err = h.Projects.Move(v.ctx(), v.who, contract.ProjectMove{
+			ProjectPath: p.Path(), Body: contract.ProjectTeam{Team: team},
+		})
 	}
 	if err == nil {
 		return v.done("moved", settingsPage.path(v), p.DisplayName)

@@ -26,11 +26,11 @@ func (h *Handler) overview(v *visit, p rules.Project) (m projects.Overview, err 
 	if err != nil {
 		return m, err
 	}
-	return overviewOf(p, traffic, latest[p.ID]), nil
+	return overviewOf(p.Project, traffic, latest[p.ID]), nil
 }
 
 // overviewOf sums up a project: its traffic of the last day, and what its latest export moved.
-func overviewOf(p rules.Project, traffic usage.Series, latest contract.Export) projects.Overview {
+func overviewOf(p contract.Project, traffic usage.Series, latest contract.Export) projects.Overview {
 	sum := traffic.Sum
 	m := projects.Overview{
 		Calls:      humanize.Comma(sum.Calls()),
@@ -38,7 +38,7 @@ func overviewOf(p rules.Project, traffic usage.Series, latest contract.Export) p
 		P50:        projects.LatencyText(sum.Total.P50),
 		P95:        projects.LatencyText(sum.Total.P95),
 		Spark:      chartOf(lastDay, lastDay.from(time.Now()), traffic),
-		UsageURL:   usagePath(p),
+		UsageURL:   projectPath(p.Name) + "/usage",
 		LastExport: lastExportText(latest),
 		ExportURL:  projectPath(p.Name) + "/export",
 		Leaves:     portability(p, latest),
@@ -54,7 +54,7 @@ func overviewOf(p rules.Project, traffic usage.Series, latest contract.Export) p
 }
 
 // portability says how much of a project its latest export moved exactly or approximately.
-func portability(p rules.Project, latest contract.Export) projects.Portability {
+func portability(p contract.Project, latest contract.Export) projects.Portability {
 	out := projects.Portability{
 		Badge: ui.Badge{Text: "not exported yet"},
 		Note:  "See what moves",

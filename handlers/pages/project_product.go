@@ -13,7 +13,7 @@ import (
 
 func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, error) {
 	m := projects.Product{Action: projectPath(p.Name) + "/product", Revision: p.SettingsETag,
-		Choices: []ui.Option{{Title: "None", Chosen: p.Product == ""}}}
+		Choices: []ui.Option{{Title: "None", Chosen: p.Product == nil}}}
 	found, err := h.productsOf(v, p.Team)
 	if err != nil {
 		return m, err
@@ -22,10 +22,18 @@ func (h *Handler) productSection(v *visit, p rules.Project) (projects.Product, e
 		m.Choices = append(m.Choices, ui.Option{
 			Value:  product.Name,
 			Title:  product.Name,
-			Chosen: product.Name == p.Product,
+			Chosen: product.Name == productOf(p),
 		})
 	}
 	return m, nil
+}
+
+// productOf returns the name of the project's product, "" for none.
+func productOf(p rules.Project) string {
+	if p.Product == nil {
+		return ""
+	}
+	return *p.Product
 }
 
 // productsOf lists all products of one team.
@@ -59,7 +67,11 @@ func (h *Handler) saveProduct(v *visit) (web.Answer, error) {
 		}
 		form.product, form.fresh = form.fresh, ""
 	}
-	_, err = h.Projects.UpdateSettings(v.ctx(), v.who, p.ID, form.revision, rules.Settings{Product: &form.product})
+	in := contract.ProjectUpdate{ProjectPath: p.Path(), Condition: v.condition()}
+	if in.Body.Product = contract.Null[string](); form.product != "" {
+		in.Body.Product = contract.Sent(form.product)
+	}
+	_, err = h.Projects.Update(v.ctx(), v.who, in)
 	return h.saved(v, err, "product", v.param("project"), form)
 }
 
@@ -77,7 +89,7 @@ func (f productForm) mark(m *projects.Configure, wrong *formErrors) {
 
 func (f productForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "The product or another setting", projectPath(p.Name)+"/product"
-	m.Rows = []projects.Difference{{Label: "Product", Yours: textOrNone(f.product), Theirs: textOrNone(p.Product)}}
+	m.Rows = []projects.Difference{{Label: "Product", Yours: textOrNone(f.product), Theirs: textOrNone(productOf(p))}}
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "in_product", Value: f.product}}
 	return nil
 }

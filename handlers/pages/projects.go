@@ -46,9 +46,12 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 		search: "Name",
 		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
 	}
-	page := list.read(v).page()
-	page.Limit = cardsPerPage
-	found, err := h.Projects.List(v.ctx(), v.who, v.who.HomeTeam, models.ServedProjects, page)
+	in := contract.ProjectList{
+		Page: list.read(v).asked(), Sort: list.sorting(), Text: list.get("q"), Team: v.who.HomeTeam,
+		State: contract.ProjectServed,
+	}
+	in.Limit = cardsPerPage
+	found, err := h.Projects.List(v.ctx(), v.who, in)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -86,7 +89,7 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	return web.Show(projects.ListPage(m)), nil
 }
 
-func (h *Handler) card(p rules.Project, activeKeys int64, latest contract.Export, traffic usage.Series) projects.Card {
+func (h *Handler) card(p contract.Project, activeKeys int64, latest contract.Export, traffic usage.Series) projects.Card {
 	m := projects.Card{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
 		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
@@ -103,7 +106,7 @@ func (h *Handler) card(p rules.Project, activeKeys int64, latest contract.Export
 		m.Version = p.Versions[0].Name
 	}
 	if n := len(p.Versions); n > 0 {
-		m.Addresses = h.addresses(p.Name, p.Versions[n-1])
+		m.Addresses = addressesOf(p.Versions[n-1])
 	}
 	if more := len(m.Addresses) - addressesPerCard; more > 0 {
 		m.Addresses, m.More = m.Addresses[:addressesPerCard], english.Plural(more, "more environment", "")
@@ -111,20 +114,20 @@ func (h *Handler) card(p rules.Project, activeKeys int64, latest contract.Export
 	return m
 }
 
-func (h *Handler) addresses(project string, version rules.Version) []projects.Address {
+func addressesOf(version contract.Version) []projects.Address {
 	var out []projects.Address
 	for _, e := range version.Environments {
 		out = append(out, projects.Address{
 			ID:          e.ID,
 			Environment: e.Name,
-			URL:         h.Web.Config.Address(project, version.Name, e.Name),
+			URL:         e.URL,
 		})
 	}
 	return out
 }
 
 // accessBadge names the credentials that the project accepts.
-func accessBadge(versions []rules.Version) ui.Badge {
+func accessBadge(versions []contract.Version) ui.Badge {
 	var badge ui.Badge
 	for i, version := range versions {
 		this := versionBadge(version)
@@ -136,15 +139,16 @@ func accessBadge(versions []rules.Version) ui.Badge {
 	return badge
 }
 
-func versionBadge(version rules.Version) ui.Badge {
-	if len(version.Methods) == 0 {
+func versionBadge(version contract.Version) ui.Badge {
+	auth := version.RequestsAuth
+	if len(auth.Methods) == 0 {
 		return ui.Badge{Text: "Passthrough"}
 	}
-	optional := version.Mode != string(snapshot.Authenticate)
+	optional := auth.Mode != string(snapshot.Authenticate)
 	text := "Tokens"
 	switch {
-	case !slices.Contains(version.Methods, string(snapshot.APIKey)):
-	case len(version.Methods) > 1:
+	case !slices.Contains(auth.Methods, string(snapshot.APIKey)):
+	case len(auth.Methods) > 1:
 		text = "Keys or tokens"
 	case optional:
 		text = "Keys"
@@ -238,7 +242,7 @@ func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.
 		found = &disclosed{}
 	}
 	version := p.Versions[0]
-	m.Addresses = h.addresses(p.Name, version)
+	m.Addresses = addressesOf(version.Version)
 	for _, e := range version.Environments {
 		if key := found.Keys[e.Name]; key != "" {
 			m.Keys = append(m.Keys, projects.Minted{ID: "key-" + e.Name, Environment: e.Name, Key: key})
@@ -246,7 +250,7 @@ func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.
 	}
 	if len(m.Keys) > 0 {
 		m.Curl = curl(m.Addresses[0].URL, m.Keys[0].Key)
-	} else if version.Mode != string(snapshot.Authenticate) {
+	} else if version.RequestsAuth.Mode != string(snapshot.Authenticate) {
 		m.Curl = curl(m.Addresses[0].URL, "")
 	}
 	return m
@@ -258,8 +262,8 @@ func (h *Handler) callOf(p rules.Project) string {
 		return ""
 	}
 	version := p.Versions[0]
-	address := h.addresses(p.Name, version)[0].URL
-	if version.Mode == string(snapshot.Authenticate) {
+	address := version.Environments[0].URL
+	if version.RequestsAuth.Mode == string(snapshot.Authenticate) {
 		return "curl -H \"X-API-Key: $KEY\" \\\n  " + address + "/"
 	}
 	return curl(address, "")

@@ -113,7 +113,7 @@ func TestVersionPages_choice(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	s.Get("/projects/shop/versions/1.0.0/access").Lacks("nav[aria-label=Version]")
-	s.Post("/projects/shop/versions", "version", "2.0.0", "copy_from", "1.0.0").LeadsTo("/projects/shop")
+	s.Post("/projects/shop/versions", "name", "2.0.0", "copy_from", "1.0.0").LeadsTo("/projects/shop")
 	for _, page := range []string{"access", "rules", "transforms", "openapi"} {
 		old := s.Get("/projects/shop/versions/1.0.0/"+page).
 			Says("nav[aria-label=Version] [aria-current]", "1.0.0").

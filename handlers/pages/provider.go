@@ -3,13 +3,14 @@ package pages
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/login"
 	"postern/service/login/providers"
@@ -18,78 +19,79 @@ import (
 	"postern/views/ui"
 )
 
-// providerForm holds the fields of a provider's form, as typed. The secret is never shown.
-type providerForm struct {
-	revision, clientID, secret, scopes, audience, domains, label, signIn, responseMode string
-
-	tokens login.TokenTypes
-
-	on bool
+// providerFields are the fields of a provider's form. The secret is not among them: pages never have it.
+var providerFields = []string{
+	"client_id", "scopes", "label", "sign_in_domains", "audience", "response_mode", "authoritative_domains",
+	"client_token", "upstream_token", "enabled",
 }
 
-func postedProvider(v *visit) providerForm {
-	return providerForm{
-		revision: v.posted("revision"),
-		clientID: strings.TrimSpace(v.posted("client_id")),
-		secret:   strings.TrimSpace(v.posted("client_secret")),
-		scopes:   v.posted("scopes"),
-		tokens:   login.TokenTypes{Client: v.posted("client_token"), Upstream: v.posted("upstream_token")},
-		audience: strings.TrimSpace(v.posted("audience")),
-		domains:  v.posted("authoritative_domains"),
-		label:    strings.TrimSpace(v.posted("label")),
-		signIn:   v.posted("sign_in_domains"),
-		on:       v.posted("enabled") == "true",
-
-		responseMode: v.posted("response_mode"),
+// providerTexts has the fields of a provider's form as they are before anything is typed.
+func providerTexts(o contract.Provider) url.Values {
+	out := url.Values{}
+	for name, text := range map[string]string{
+		"revision":              o.ETag,
+		"client_id":             o.ClientID,
+		"scopes":                strings.Join(o.Scopes, "\n"),
+		"label":                 o.Label,
+		"sign_in_domains":       strings.Join(o.SignInDomains, "\n"),
+		"audience":              o.Audience,
+		"response_mode":         o.ResponseMode,
+		"authoritative_domains": strings.Join(o.AuthoritativeDomains, "\n"),
+		"client_token":          o.TokenType.Client,
+		"upstream_token":        o.TokenType.Upstream,
+		"enabled":               strconv.FormatBool(o.Enabled),
+	} {
+		out.Set(name, text)
 	}
+	return out
 }
 
-func providerFormOf(o login.Provider) providerForm {
-	return providerForm{
-		revision: o.ETag,
-		clientID: o.ClientID,
-		scopes:   strings.Join(o.Scopes, "\n"),
-		tokens:   o.Tokens,
-		audience: o.Audience,
-		domains:  strings.Join(o.Domains, "\n"),
-		label:    o.Label,
-		signIn:   strings.Join(o.SignInDomains, "\n"),
-		on:       o.Enabled,
-
-		responseMode: o.ResponseMode,
+// postedProvider reads a provider's form. Managed providers have their app from the installation.
+func postedProvider(v *visit, managed bool) contract.ProviderSettings {
+	var in contract.ProviderSettings
+	v.fill(&in, "label", "sign_in_domains", "enabled")
+	in.TokenType = contract.NewTokenType{Client: v.posted("client_token"), Upstream: v.posted("upstream_token")}
+	if managed {
+		return in
 	}
+	v.fill(&in, "client_id", "client_secret", "audience", "authoritative_domains")
+	in.Scopes = new(strings.Fields(v.posted("scopes")))
+	if v.posted("response_mode") != "" { // only the form of a type that takes one has the field
+		v.fill(&in, "response_mode")
+	}
+	return in
 }
 
 // tokenTexts describe the combinations of token types.
-var tokenTexts = map[login.TokenTypes]ui.Option{
-	{Client: login.ServiceToken, Upstream: login.ServiceToken}: {
+var tokenTexts = map[contract.TokenType]ui.Option{
+	{Client: contract.ServiceToken, Upstream: contract.ServiceToken}: {
 		Title: "Postern's token for both",
 		Text:  "The application gets a short-lived token of Postern's, and the upstream the same.",
 	},
-	{Client: login.ServiceToken, Upstream: login.ProviderAccessToken}: {
+	{Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Upstream: provider's access token",
 		Text: "The application gets Postern's token; the upstream gets the provider's access token, which travels " +
 			"sealed in it.",
 	},
-	{Client: login.ServiceToken, Upstream: login.ProviderIDToken}: {
+	{Client: contract.ServiceToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Upstream: provider's ID token",
 		Text: "The application gets Postern's token; the upstream gets the provider's ID token, which travels " +
 			"sealed in it.",
 	},
-	{Client: login.ServiceToken, Upstream: login.NoToken}: {
+	{Client: contract.ServiceToken, Upstream: contract.NoToken}: {
 		Title: "Upstream: no token",
 		Text:  "The application gets Postern's token; the upstream sees the caller in headers only.",
 	},
-	{Client: login.ProviderToken, Upstream: login.ProviderAccessToken}: {
+	{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Provider's access token for both",
 		Text: "Application and upstream get the provider's own token. Every call is checked with the provider, and " +
 			"a login cannot be refreshed.",
 	},
-	{Client: login.ProviderToken, Upstream: login.ProviderIDToken}: {
+	{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Provider's ID token for both",
 		Text:  "Application and upstream get the provider's ID token as their credential. A login cannot be refreshed.",
 	},
-	{Client: login.ProviderToken, Upstream: login.NoToken}: {
+	{Client: contract.ProviderToken, Upstream: contract.NoToken}: {
 		Title: "Provider's token, upstream: none",
 		Text:  "The application gets the provider's access token; the upstream sees the caller in headers only.",
 	},
@@ -98,23 +100,29 @@ var tokenTexts = map[login.TokenTypes]ui.Option{
 // clientTokens and upstreamTokens are the answers to the two questions that a combination is made of.
 var (
 	clientTokens = []ui.Option{
-		{Value: login.ServiceToken, Title: "Postern's token", Text: "Short-lived, and refused at once when needed."},
-		{Value: login.ProviderToken, Title: "The provider's token", Text: "The one that the provider issued itself."},
+		{Value: contract.ServiceToken, Title: "Postern's token", Text: "Short-lived, and refused at once when needed."},
+		{
+			Value: contract.ProviderToken, Title: "The provider's token",
+			Text: "The one that the provider issued itself.",
+		},
 	}
 	upstreamTokens = []ui.Option{
-		{Value: login.ServiceToken, Title: "Postern's token", Text: "The same that the application holds."},
-		{Value: login.ProviderAccessToken, Title: "Provider's access token", Text: "To call the provider's API with."},
-		{Value: login.ProviderIDToken, Title: "Provider's ID token", Text: "To read who signed in."},
-		{Value: login.NoToken, Title: "No token", Text: "The caller is named in headers only."},
+		{Value: contract.ServiceToken, Title: "Postern's token", Text: "The same that the application holds."},
+		{
+			Value: contract.ProviderAccessToken, Title: "Provider's access token",
+			Text: "To call the provider's API with.",
+		},
+		{Value: contract.ProviderIDToken, Title: "Provider's ID token", Text: "To read who signed in."},
+		{Value: contract.NoToken, Title: "No token", Text: "The caller is named in headers only."},
 	}
 )
 
 // tokenChoices asks for a combination. It offers the answers that some combination of the kind has.
-func tokenChoices(o login.Provider, chosen login.TokenTypes, wrong string) projects.TokenChoice {
+func tokenChoices(o contract.Provider, chosen contract.TokenType, wrong string) projects.TokenChoice {
 	possible := login.TokenChoices(o.Type, o.Managed)
-	offered := func(options []ui.Option, of func(login.TokenTypes) string) (out []ui.Option) {
+	offered := func(options []ui.Option, of func(contract.TokenType) string) (out []ui.Option) {
 		for _, option := range options {
-			if slices.ContainsFunc(possible, func(t login.TokenTypes) bool { return of(t) == option.Value }) {
+			if slices.ContainsFunc(possible, func(t contract.TokenType) bool { return of(t) == option.Value }) {
 				option.Chosen = of(chosen) == option.Value
 				out = append(out, option)
 			}
@@ -123,8 +131,8 @@ func tokenChoices(o login.Provider, chosen login.TokenTypes, wrong string) proje
 	}
 	return projects.TokenChoice{
 		Provider: login.ProviderLabel(o),
-		Client:   offered(clientTokens, func(t login.TokenTypes) string { return t.Client }),
-		Upstream: offered(upstreamTokens, func(t login.TokenTypes) string { return t.Upstream }),
+		Client:   offered(clientTokens, func(t contract.TokenType) string { return t.Client }),
+		Upstream: offered(upstreamTokens, func(t contract.TokenType) string { return t.Upstream }),
 		Error:    wrong,
 	}
 }
@@ -146,42 +154,16 @@ func responseModeChoice(chosen, wrong string) *ui.Group {
 	}
 }
 
-// change leaves out what the form does not ask: the app of a managed provider, and a
-// secret that was not typed.
-func (f providerForm) change(managed bool) login.ProviderInput {
-	signIn := strings.Fields(f.signIn)
-	in := login.ProviderInput{
-		Tokens:  &f.tokens,
-		Label:   &f.label,
-		Enabled: &f.on,
-
-		SignInDomains: &signIn,
-	}
-	if managed {
-		return in
-	}
-	scopes := strings.Fields(f.scopes)
-	domains := strings.Fields(f.domains)
-	in.ClientID, in.Scopes, in.Audience, in.Domains = &f.clientID, &scopes, &f.audience, &domains
-	if f.responseMode != "" { // only the form of a kind that takes one has the field
-		in.ResponseMode = &f.responseMode
-	}
-	if secret := secrets.Given(f.secret); secret != "" {
-		in.ClientSecret = &secret
-	}
-	return in
-}
-
 func (h *Handler) showProvider(v *visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{}))), nil
+	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerTexts(o), &formErrors{}))), nil
 }
 
 func (h *Handler) providerModel(
-	v *visit, p rules.Project, c contract.AppClient, o login.Provider, f providerForm, wrong *formErrors,
+	v *visit, p rules.Project, c contract.AppClient, o contract.Provider, f url.Values, wrong *formErrors,
 ) projects.Provider {
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := providerPath(client, o.ID)
@@ -198,7 +180,7 @@ func (h *Handler) providerModel(
 		m.MappingsURL = mappingsPath(p, c, o)
 	}
 	if !o.Managed { // the installation's operator has registered that one's
-		m.Callback, m.Register = o.Callback, registerText(o.Type)
+		m.Callback, m.Register = o.CallbackURL, registerText(o.Type)
 	}
 	if !v.mayChange(p, access.LoginUpdate) {
 		return m
@@ -206,30 +188,31 @@ func (h *Handler) providerModel(
 	traits, _ := providers.TraitsOf(o.Type)
 	m.Edit = &projects.ProviderForm{
 		Action:    path,
-		Revision:  f.revision,
+		Revision:  f.Get("revision"),
 		Managed:   o.Managed,
-		HasSecret: o.HasSecret,
+		HasSecret: o.HasClientSecret,
 		NeedsKey:  traits.NeedsSecret,
-		Label:     wrong.value("/label", f.label),
-		LabelHint: login.ProviderLabel(login.Provider{Type: o.Type, Issuer: o.Issuer}),
-		SignIn:    ui.Value{Text: f.signIn, Error: wrong.takeLines("/sign_in_domains", strings.Fields(f.signIn))},
-		ClientID:  wrong.value("/client_id", f.clientID),
+		Label:     wrong.value("/label", f.Get("label")),
+		LabelHint: login.ProviderLabel(contract.Provider{Type: o.Type, Issuer: o.Issuer}),
+		SignIn:    wrong.lines("/sign_in_domains", f.Get("sign_in_domains")),
+		ClientID:  wrong.value("/client_id", f.Get("client_id")),
 		Secret:    wrong.take("/client_secret"),
-		Tokens:    tokenChoices(o, f.tokens, wrong.take("/token_type")),
-		Scopes:    ui.Value{Text: f.scopes, Error: wrong.takeLines("/scopes", strings.Fields(f.scopes))},
-		On:        f.on,
+		Tokens: tokenChoices(o, contract.TokenType{
+			Client: f.Get("client_token"), Upstream: f.Get("upstream_token"),
+		}, wrong.take("/token_type")),
+		Scopes: ui.Value{
+			Text: f.Get("scopes"), Error: wrong.takeLines("/scopes", strings.Fields(f.Get("scopes"))),
+		},
+		On: f.Get("enabled") == "true",
 	}
 	if o.Type == providers.Auth0 {
-		m.Edit.Audience = new(wrong.value("/audience", f.audience))
+		m.Edit.Audience = new(wrong.value("/audience", f.Get("audience")))
 	}
 	if o.ResponseMode != "" {
-		m.Edit.ResponseMode = responseModeChoice(f.responseMode, wrong.take("/response_mode"))
+		m.Edit.ResponseMode = responseModeChoice(f.Get("response_mode"), wrong.take("/response_mode"))
 	}
 	if providers.TakesDomains(o.Type, o.Issuer) {
-		m.Edit.Domains = &ui.Value{
-			Text:  f.domains,
-			Error: wrong.takeLines("/authoritative_domains", strings.Fields(f.domains)),
-		}
+		m.Edit.Domains = new(wrong.lines("/authoritative_domains", f.Get("authoritative_domains")))
 	}
 	m.Edit.Error = wrong.rest()
 	m.TestAction = path + "/test"
@@ -247,12 +230,12 @@ func (h *Handler) providerModel(
 	return m
 }
 
-func providerFacts(o login.Provider) []ui.Fact {
+func providerFacts(o contract.Provider) []ui.Fact {
 	facts := []ui.Fact{
 		{Label: "State", Value: onOrOff(o.Enabled)},
 		{Label: "Client ID", Value: cmp.Or(o.ClientID, "none"), Mono: o.ClientID != ""},
 		{Label: "Scopes", Value: strings.Join(o.Scopes, " "), Mono: true},
-		{Label: "Tokens", Value: tokenTexts[o.Tokens].Title},
+		{Label: "Tokens", Value: tokenTexts[o.TokenType].Title},
 	}
 	if o.Issuer != "" {
 		facts = append(facts, ui.Fact{Label: "Issuer", Value: o.Issuer, Mono: true})
@@ -266,8 +249,8 @@ func providerFacts(o login.Provider) []ui.Fact {
 	if len(o.SignInDomains) > 0 {
 		facts = append(facts, ui.Fact{Label: "Signs in", Value: strings.Join(o.SignInDomains, " "), Mono: true})
 	}
-	if len(o.Domains) > 0 {
-		facts = append(facts, ui.Fact{Label: "Authoritative for", Value: strings.Join(o.Domains, " "), Mono: true})
+	if domains := strings.Join(o.AuthoritativeDomains, " "); domains != "" {
+		facts = append(facts, ui.Fact{Label: "Authoritative for", Value: domains, Mono: true})
 	}
 	return facts
 }
@@ -298,29 +281,31 @@ func (h *Handler) saveProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	f := postedProvider(v)
-	_, err = h.Login.UpdateProvider(v.ctx(), v.who, o.ID, f.revision, f.change(o.Managed))
+	_, err = h.Login.UpdateProvider(v.ctx(), v.who, contract.ProviderUpdate{
+		ProviderPath: o.Path(), Condition: v.condition(), Body: postedProvider(v, o.Managed),
+	})
 	if err == nil {
 		return v.done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return h.providerConflict(v, f)
+		return h.providerConflict(v)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	return web.Answer{Status: wrong.status, Page: projects.ProviderPage(h.providerModel(v, p, c, o, f, wrong))}, nil
+	m := h.providerModel(v, p, c, o, v.c.Request.PostForm, wrong)
+	return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
 }
 
-// providerConflict shows what was saved meanwhile beside what was typed. Pages never
+// providerConflict shows what was saved since the form was opened next to what was typed. Pages never
 // contain a secret, so it has to be pasted again.
-func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, error) {
+func (h *Handler) providerConflict(v *visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	client, now := appClientPath(p, c.ID), providerFormOf(o)
+	client := appClientPath(p, c.ID)
 	path := providerPath(client, o.ID)
 	m := projects.Conflict{
 		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
@@ -330,34 +315,23 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 		BackURL: path,
 		Action:  path,
 		What:    "The provider " + login.ProviderLabel(o),
-		Rows: []projects.Difference{
-			{Label: "Client ID", Yours: textOrNone(mine.clientID), Theirs: textOrNone(now.clientID)},
-			{Label: "Scopes", Yours: scopesText(mine.scopes), Theirs: scopesText(now.scopes)},
-			{Label: "Tokens", Yours: tokensTitle(mine.tokens), Theirs: tokensTitle(now.tokens)},
-			{Label: "Label", Yours: textOrNone(mine.label), Theirs: textOrNone(now.label)},
-			{Label: "Audience", Yours: textOrNone(mine.audience), Theirs: textOrNone(now.audience)},
-			{Label: "Answers by", Yours: textOrNone(mine.responseMode), Theirs: textOrNone(now.responseMode)},
-			{Label: "Authoritative for", Yours: scopesText(mine.domains), Theirs: scopesText(now.domains)},
-			{Label: "Signs in", Yours: scopesText(mine.signIn), Theirs: scopesText(now.signIn)},
-			{Label: "State", Yours: onOrOff(mine.on), Theirs: onOrOff(now.on)},
-		},
-		Hidden: []projects.Pair{
-			{Name: "revision", Value: now.revision},
-			{Name: "client_id", Value: mine.clientID},
-			{Name: "scopes", Value: mine.scopes},
-			{Name: "client_token", Value: mine.tokens.Client},
-			{Name: "upstream_token", Value: mine.tokens.Upstream},
-			{Name: "label", Value: mine.label},
-			{Name: "audience", Value: mine.audience},
-			{Name: "response_mode", Value: mine.responseMode},
-			{Name: "authoritative_domains", Value: mine.domains},
-			{Name: "sign_in_domains", Value: mine.signIn},
-			{Name: "enabled", Value: boolField(mine.on)},
-		},
+		Hidden:  []projects.Pair{{Name: "revision", Value: o.ETag}},
 	}
-	if mine.secret != "" {
+	yours, theirs := v.c.Request.PostForm, providerTexts(o)
+	for _, name := range providerFields {
+		if !yours.Has(name) && name != "enabled" { // a box that isn't ticked isn't sent
+			continue
+		}
 		m.Rows = append(m.Rows, projects.Difference{
-			Label:  "Client secret",
+			Label:  FieldLabel(name),
+			Yours:  providerText(name, yours.Get(name)),
+			Theirs: providerText(name, theirs.Get(name)),
+		})
+		m.Hidden = append(m.Hidden, projects.Pair{Name: name, Value: yours.Get(name)})
+	}
+	if yours.Get("client_secret") != "" {
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  FieldLabel("client_secret"),
 			Yours:  "typed; paste it again after saving",
 			Theirs: "kept",
 		})
@@ -365,8 +339,26 @@ func (h *Handler) providerConflict(v *visit, mine providerForm) (web.Answer, err
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-func tokensTitle(choice login.TokenTypes) string {
-	return cmp.Or(tokenTexts[choice].Title, choice.Client+"/"+choice.Upstream)
+// providerText is what a field has, for people.
+func providerText(name, value string) string {
+	switch name {
+	case "client_token":
+		return titleOf(clientTokens, value)
+	case "upstream_token":
+		return titleOf(upstreamTokens, value)
+	case "enabled":
+		return onOrOff(value == "true")
+	}
+	return scopesText(value)
+}
+
+// titleOf is the title of one of the options, or the value itself if it isn't one of theirs.
+func titleOf(options []ui.Option, value string) string {
+	i := slices.IndexFunc(options, func(o ui.Option) bool { return o.Value == value })
+	if i < 0 {
+		return textOrNone(value)
+	}
+	return options[i].Title
 }
 
 func onOrOff(on bool) string {
@@ -374,11 +366,4 @@ func onOrOff(on bool) string {
 		return "on"
 	}
 	return "off"
-}
-
-func boolField(b bool) string {
-	if b {
-		return "true"
-	}
-	return "false"
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 
 	"postern/core/contract"
 	"postern/handlers/web"
@@ -23,7 +21,7 @@ func providerPath(client, provider string) string {
 
 // providerRows returns a row for each provider, and one for each kind without a provider.
 // There can always be another custom issuer.
-func (h *Handler) providerRows(client string, offered []login.Provider, may bool) []projects.ProviderRow {
+func (h *Handler) providerRows(client string, offered []contract.Provider, may bool) []projects.ProviderRow {
 	var rows []projects.ProviderRow
 	for _, kind := range providers.Kinds() {
 		found := 0
@@ -39,7 +37,7 @@ func (h *Handler) providerRows(client string, offered []login.Provider, may bool
 	return rows
 }
 
-func providerRow(client string, o login.Provider, may bool) projects.ProviderRow {
+func providerRow(client string, o contract.Provider, may bool) projects.ProviderRow {
 	path := providerPath(client, o.ID)
 	row := projects.ProviderRow{
 		ID:    o.ID,
@@ -86,11 +84,12 @@ func (h *Handler) missingRow(client, kind string, found int, may bool) projects.
 }
 
 func (h *Handler) showNewProvider(v *visit) (web.Answer, error) {
-	return h.newProviderWith(v, cmp.Or(v.c.Query("type"), providers.OIDC), "", "", &formErrors{})
+	in := contract.NewProvider{Type: cmp.Or(v.c.Query("type"), providers.OIDC), Managed: true}
+	return h.newProviderWith(v, in, &formErrors{})
 }
 
 // newProviderWith shows the form of a new provider, as typed.
-func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) newProviderWith(v *visit, in contract.NewProvider, wrong *formErrors) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -98,7 +97,7 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 	if err := access.Check(v.who, p.Team, access.LoginUpdate); err != nil {
 		return web.Answer{}, err
 	}
-	traits, ok := providers.TraitsOf(kind)
+	traits, ok := providers.TraitsOf(in.Type)
 	if !ok {
 		return web.Answer{}, web.NotFound()
 	}
@@ -109,28 +108,28 @@ func (h *Handler) newProviderWith(v *visit, kind, issuer, managed string, wrong 
 			ui.Crumb{Text: c.Name, URL: path}, ui.Crumb{Text: traits.Label},
 		),
 		Label:   traits.Label,
-		Type:    kind,
+		Type:    in.Type,
 		Action:  path + "/providers",
 		BackURL: path + "#providers",
 	}
-	if kind == providers.GitHub && h.Login.Shared.ClientID != "" {
+	if in.Type == providers.GitHub && h.Login.Shared.ClientID != "" {
 		m.Managed = []ui.Option{
 			{
 				Value:  "true",
 				Title:  "The installation's",
 				Text:   "Works at once. It confirms who the user is and passes on no tokens.",
-				Chosen: managed != "false",
+				Chosen: in.Managed,
 			},
 			{
 				Value:  "false",
 				Title:  "Your own",
 				Text:   "An OAuth app that you register with GitHub.",
-				Chosen: managed == "false",
+				Chosen: !in.Managed,
 			},
 		}
 		m.Wrong = wrong.take("/managed")
 	}
-	m.Issuer = issuerField(kind, traits, wrong.value("/issuer", issuer))
+	m.Issuer = issuerField(in.Type, traits, wrong.value("/issuer", in.Issuer))
 	m.Error = wrong.rest()
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.ProviderNewPage(m)}, nil
 }
@@ -167,17 +166,16 @@ func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field
 // createProvider adds a provider that is off: the customer needs its callback URL before
 // there is a client id to paste. A managed one is on at once.
 func (h *Handler) createProvider(v *visit) (web.Answer, error) {
-	kind, issuer, managed := v.posted("type"), strings.TrimSpace(v.posted("issuer")), v.posted("managed")
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	in := login.ProviderInput{Type: kind, Issuer: issuer, Managed: managed == "true"}
-	on := in.Managed
-	in.Enabled = &on
-	made, err := h.Login.CreateProvider(v.ctx(), v.who, c.ID, in)
+	var in contract.NewProvider
+	v.fill(&in, "type", "managed", "issuer")
+	in.Enabled = new(in.Managed)
+	made, err := h.Login.CreateProvider(v.ctx(), v.who, in.In(c.ID))
 	if wrong, ok := formErrorsIn(err); ok {
-		return h.newProviderWith(v, kind, issuer, managed, wrong)
+		return h.newProviderWith(v, in, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -189,20 +187,16 @@ func (h *Handler) createProvider(v *visit) (web.Answer, error) {
 }
 
 // providerOf finds the provider in the address, its app client and its project.
-func (h *Handler) providerOf(v *visit) (rules.Project, contract.AppClient, login.Provider, error) {
+func (h *Handler) providerOf(v *visit) (rules.Project, contract.AppClient, contract.Provider, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
-		return p, c, login.Provider{}, err
+		return p, c, contract.Provider{}, err
 	}
-	found, err := h.Login.ProvidersOf(v.ctx(), v.who, c.ID)
-	if err != nil {
-		return p, c, login.Provider{}, err
+	o, err := h.Login.Provider(v.ctx(), v.who, contract.ProviderPath{Provider: v.param("provider")})
+	if err == nil && o.AppClient != c.ID {
+		err = web.NotFound()
 	}
-	i := slices.IndexFunc(found, func(o login.Provider) bool { return o.ID == v.param("provider") })
-	if i < 0 {
-		return p, c, login.Provider{}, web.NotFound()
-	}
-	return p, c, found[i], nil
+	return p, c, o, err
 }
 
 func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
@@ -210,8 +204,9 @@ func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	on := v.posted("enabled") == "true"
-	_, err = h.Login.UpdateProvider(v.ctx(), v.who, o.ID, "", login.ProviderInput{Enabled: &on})
+	var in contract.ProviderSettings
+	v.fill(&in, "enabled")
+	_, err = h.Login.UpdateProvider(v.ctx(), v.who, in.Of(o.ID))
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) {
 			for i := range m.Providers {
@@ -224,7 +219,7 @@ func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if on {
+	if *in.Enabled {
 		return v.done("provider_on", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 	}
 	return v.done("provider_off", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
@@ -240,10 +235,10 @@ func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to remove the provider.")
 	}
 	if err == nil {
-		err = h.Login.DeleteProvider(v.ctx(), v.who, o.ID)
+		_, err = h.Login.DeleteProvider(v.ctx(), v.who, o.Path())
 	}
 	if wrong, ok := formErrorsIn(err); ok {
-		m := h.providerModel(v, p, c, o, providerFormOf(o), &formErrors{})
+		m := h.providerModel(v, p, c, o, providerTexts(o), &formErrors{})
 		v.mark(m.Delete, wrong)
 		return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/service/usage"
@@ -93,11 +94,15 @@ func requestStep(step usage.RequestStep, r usage.Request) projects.ExplainedStep
 
 // secretLines names the headers that the environment adds. Their values are secrets.
 func (h *Handler) secretLines(v *visit, p rules.Project, environment string) (lines []ui.Fact) {
-	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, p.ID, environment)
-	if err != nil {
-		return nil // the environment was deleted
+	version, e, ok := environmentIn(p, environment)
+	if !ok {
+		return nil // it was deleted
 	}
-	for _, header := range headers {
+	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, contract.EnvironmentOf(p.ID, version.ID, e.ID))
+	if err != nil {
+		return nil
+	}
+	for _, header := range headers.Items {
 		lines = append(lines, ui.Fact{Label: header.Name, Value: "***", Mono: true})
 	}
 	return lines

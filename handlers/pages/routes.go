@@ -10,6 +10,7 @@ import (
 const (
 	anAppClient   = "/projects/:project/login/:client"
 	groupMappings = anAppClient + "/providers/:provider/group-mappings"
+	signupPage    = tenantsPath + "/:tenant/signup"
 )
 
 // Mount mounts the dashboard. All of its routes are in this file.
@@ -178,6 +179,7 @@ func (h *Handler) versionPages(p pageRouter) {
 	p.signedIn("GET", "/projects/:project/versions/:version/environments/:environment", h.showPlace)
 	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment", h.renamePlace)
 	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment/delete", h.removePlace)
+	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment/target", h.saveTarget)
 	p.signedIn("GET", "/projects/:project/versions/:version/access", accessPage.handler(h))
 	p.signedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess)
 	p.signedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges)
@@ -194,17 +196,14 @@ func (h *Handler) versionPages(p pageRouter) {
 
 // upstreamPages are what environments send to their upstreams, and host names.
 func (h *Handler) upstreamPages(p pageRouter) {
-	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
 	p.signedIn("POST", "/projects/:project/environments/:environment/check", h.checkTarget)
-	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
-	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
-	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers/:name", h.showUpstreamHeader)
-	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers/:name/remove",
-		h.removeUpstreamHeader)
-	p.signedIn("GET", "/projects/:project/environments/:environment/client-certificate", h.showClientCertificate)
-	p.signedIn("POST", "/projects/:project/environments/:environment/client-certificate", h.setClientCertificate)
-	p.signedIn("POST", "/projects/:project/environments/:environment/client-certificate/remove",
-		h.removeClientCertificate)
+	p.signedIn("GET", anEnvironment+"/upstream-headers", h.showUpstreamHeaders)
+	p.signedIn("POST", anEnvironment+"/upstream-headers", h.setUpstreamHeader)
+	p.signedIn("GET", anEnvironment+"/upstream-headers/:name", h.showUpstreamHeader)
+	p.signedIn("POST", anEnvironment+"/upstream-headers/:name/remove", h.removeUpstreamHeader)
+	p.signedIn("GET", anEnvironment+"/client-certificate", h.showClientCertificate)
+	p.signedIn("POST", anEnvironment+"/client-certificate", h.setClientCertificate)
+	p.signedIn("POST", anEnvironment+"/client-certificate/remove", h.removeClientCertificate)
 	p.signedIn("GET", "/projects/:project/call-signing", h.showCallSigning)
 	p.signedIn("POST", "/projects/:project/call-signing", h.enableCallSigning)
 	p.signedIn("POST", "/projects/:project/call-signing/rotate", h.rotateCallSigningKey)
@@ -319,10 +318,10 @@ func (h *Handler) userPages(p pageRouter) {
 	p.signedIn("POST", "/users/:user/sessions/end-all", h.endUserSessions)
 	p.signedIn("POST", "/users/:user/sessions/:session/end", h.endUserSession)
 	p.signedIn("POST", "/users/:user/consents/:client/withdraw", h.withdrawUserConsent)
-	p.signedIn("GET", tenantsPath+"/:tenant/entry", h.showEntry)
-	p.signedIn("POST", tenantsPath+"/:tenant/entry", h.saveEntry)
-	p.signedIn("POST", tenantsPath+"/:tenant/approvals", h.approve)
-	p.signedIn("POST", tenantsPath+"/:tenant/approvals/:approval/end", h.endApproval)
+	p.signedIn("GET", signupPage, h.showSignup)
+	p.signedIn("POST", signupPage, h.saveSignupPolicy)
+	p.signedIn("POST", signupPage+"/approvals", h.createApproval)
+	p.signedIn("POST", signupPage+"/approvals/:approval/end", h.endApproval)
 
 	p.signedIn("GET", tenantsPath+"/:tenant/groups", h.showGroups)
 	p.signedIn("POST", tenantsPath+"/:tenant/groups", h.createGroup)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/handlers/web"
 	rules "postern/service/projects"
@@ -16,10 +17,10 @@ import (
 type settingsForm struct{ revision, displayName string }
 
 func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
-	form := settingsForm{revision: v.posted("revision"), displayName: strings.TrimSpace(v.posted("display_name"))}
-	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{
-		DisplayName: &form.displayName,
-	})
+	in := contract.ProjectUpdate{ProjectPath: projectIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "display_name")
+	form := settingsForm{revision: in.IfMatch, displayName: *in.Body.DisplayName}
+	_, err := h.Projects.Update(v.ctx(), v.who, in)
 	return h.saved(v, err, "settings", v.param("project"), form)
 }
 
@@ -61,27 +62,27 @@ func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
 	if do := v.posted("do"); do != "" {
 		return h.changeIssuers(v, form, do)
 	}
-	_, err := h.Projects.UpdateAccess(
-		v.ctx(), v.who, v.param("project"), form.version, form.revision, form.change(),
-	)
+	in := form.change().Of(v.param("project"), form.version)
+	in.Condition = v.condition()
+	var fallbackOwner *string
+	if form.falls() {
+		fallbackOwner = &form.fallbackOwner
+	}
+	_, err := h.Projects.UpdateAccess(v.ctx(), v.who, in, fallbackOwner)
 	return h.saved(v, err, "access", v.param("project"), form)
 }
 
-// change leaves out fields that the form hides: the fallback owner, issuers and introspection without their method.
-func (f accessForm) change() rules.AccessChange {
+// change leaves out fields that the form hides: issuers and introspection without their method.
+func (f accessForm) change() contract.VersionChange {
 	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
-	out := rules.AccessChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
-	if f.falls() {
-		out.FallbackOwner = &f.fallbackOwner
-	}
+	out := contract.RequestsAuthChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
 	if slices.Contains(methods, string(snapshot.Opaque)) {
 		out.Opaque = f.introspection.input()
 	}
 	if slices.Contains(methods, string(snapshot.JWT)) {
-		issuers := kept(f.issuers)
-		out.Issuers = &issuers
+		out.JWT = &contract.JWT{AllowedPairs: kept(f.issuers)}
 	}
-	return out
+	return contract.VersionChange{RequestsAuth: out}
 }
 
 func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
@@ -115,20 +116,21 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 		return web.NotFound()
 	}
 	now := p.Versions[i]
+	auth := now.RequestsAuth
 	m.What, m.Action = "The access of version "+now.Name, accessAction(p, now)
 	m.Rows = []projects.Difference{
-		{Label: "Who can call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
-		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
-		{Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(now.Issuers)},
+		{Label: "Who can call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(auth.Mode)},
+		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(auth.Methods)},
+		{Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(issuersOf(auth))},
 		{
 			Label:  "Introspection",
 			Yours:  f.introspection.line(),
-			Theirs: introspectionFormOf(now.Opaque).line(),
+			Theirs: introspectionFormOf(auth.Opaque).line(),
 		},
 		{
 			Label:  "A call without an API key",
 			Yours:  projects.KeylessTitle(f.keyless),
-			Theirs: projects.KeylessTitle(now.Keyless),
+			Theirs: projects.KeylessTitle(auth.Keyless),
 		},
 	}
 	m.Hidden = []projects.Pair{
@@ -165,15 +167,10 @@ func methodsText(methods []string) string {
 type targetForm struct{ environment, revision, target string }
 
 func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
-	form := targetForm{
-		environment: v.param("environment"),
-		revision:    v.posted("revision"),
-		target:      strings.TrimSpace(v.posted("target")),
-	}
-	_, err := h.Projects.UpdateEnvironment(
-		v.ctx(), v.who, v.param("project"), form.environment, form.revision,
-		rules.EnvironmentChange{Target: &form.target},
-	)
+	in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.condition()}
+	v.fill(&in.Body, "target")
+	form := targetForm{environment: in.Environment, revision: in.IfMatch, target: *in.Body.Target}
+	_, err := h.Projects.UpdateEnvironment(v.ctx(), v.who, in)
 	return h.saved(v, err, "target", v.param("project"), form)
 }
 
@@ -196,7 +193,7 @@ func (f targetForm) compare(m *projects.Conflict, p rules.Project) error {
 			if e.ID != f.environment {
 				continue
 			}
-			m.What, m.Action = "The target of "+e.Name+" in version "+version.Name, targetAction(p, e)
+			m.What, m.Action = "The target of "+e.Name+" in version "+version.Name, targetAction(p, version, e)
 			m.Rows = []projects.Difference{{Label: "Target", Yours: f.target, Theirs: e.Target}}
 			m.Hidden = []projects.Pair{{Name: "revision", Value: e.ETag}, {Name: "target", Value: f.target}}
 			return nil

@@ -123,7 +123,7 @@ func TestTargetsAreChecked(t *testing.T) {
 		Says("form:has([name=target])", "not a public address")
 	s.Post(action, "revision", revision, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
 	s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "target of shop is saved")
-	s.Post("/projects/shop/environments/env_none", "target", "http://127.0.0.1:10").
+	s.Post("/projects/shop/versions/1.0.0/environments/env_none/target", "target", "http://127.0.0.1:10").
 		Shows(404, "There is nothing here")
 }
 

@@ -123,7 +123,7 @@ func tenantHead(t contract.Tenant, current string) tenants.Head {
 			{URL: path, Text: "Settings"},
 			{URL: usersPath(t.ID), Text: "Users"},
 			{URL: groupsPath(t.ID), Text: "Groups"},
-			{URL: entryPath(t.ID), Text: "Entry"},
+			{URL: signupPath(t.ID), Text: "Sign-up"},
 		},
 	}
 	for i := range m.Tabs {

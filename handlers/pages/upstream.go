@@ -3,19 +3,18 @@ package pages
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/platform/secrets"
 	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )
 
-func upstreamHeadersPath(p rules.Project, e rules.Environment) string {
-	return targetAction(p, e) + "/upstream-headers"
+func upstreamHeadersPath(p rules.Project, version rules.Version, e contract.Environment) string {
+	return environmentPath(p, version, e) + "/upstream-headers"
 }
 
 func (h *Handler) showUpstreamHeaders(v *visit) (web.Answer, error) {
@@ -24,20 +23,16 @@ func (h *Handler) showUpstreamHeaders(v *visit) (web.Answer, error) {
 
 // upstreamHeadersWith shows the headers of an environment, with the form's name as typed.
 func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	at, err := h.placeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	version, environment, ok := environmentIn(p, v.param("environment"))
-	if !ok {
-		return web.Answer{}, web.NotFound()
-	}
-	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, p.ID, environment.ID)
+	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, at.environmentPath())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	path := upstreamHeadersPath(p, environment)
+	p, version, environment := at.project, at.version, *at.environment
+	path := upstreamHeadersPath(p, version, environment)
 	m := projects.UpstreamHeaders{
 		Page: v.shell("Upstream headers", path, projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Upstream headers"}),
@@ -46,7 +41,7 @@ func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) 
 		BackURL: projectPath(p.Name) + "#" + version.ID,
 	}
 	may := v.mayChange(p, access.ProjectUpdate)
-	for _, one := range headers {
+	for _, one := range headers.Items {
 		row := projects.UpstreamHeaderRow{Name: one.Name, Since: moment(one.UpdatedAt)}
 		if may {
 			row.RemoveURL = path + "/" + url.PathEscape(one.Name)
@@ -61,7 +56,7 @@ func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) 
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.UpstreamHeadersPage(m)}, nil
 }
 
-func environmentIn(p rules.Project, id string) (rules.Version, rules.Environment, bool) {
+func environmentIn(p rules.Project, id string) (rules.Version, contract.Environment, bool) {
 	for _, version := range p.Versions {
 		for _, e := range version.Environments {
 			if e.ID == id {
@@ -69,22 +64,23 @@ func environmentIn(p rules.Project, id string) (rules.Version, rules.Environment
 			}
 		}
 	}
-	return rules.Version{}, rules.Environment{}, false
+	return rules.Version{}, contract.Environment{}, false
 }
 
 func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
-	name := strings.TrimSpace(v.posted("name"))
-	_, err := h.Projects.SetUpstreamHeader(
-		v.ctx(), v.who, v.param("project"), v.param("environment"), name, secrets.Given(v.posted("secret_value")),
-	)
+	in := contract.UpstreamHeaderUpdate{UpstreamHeaderPath: contract.UpstreamHeaderPath{
+		EnvironmentPath: environmentPathIn(v), Name: strings.TrimSpace(v.posted("name")),
+	}}
+	in.Body.Value = contract.Secret(v.posted("secret_value"))
+	_, err := h.Projects.SetUpstreamHeader(v.ctx(), v.who, in)
 	if err == nil {
-		return v.done("upstream_header", upstreamHeadersOf(v), name)
+		return v.done("upstream_header", upstreamHeadersOf(v), in.Name)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	return h.upstreamHeadersWith(v, name, wrong)
+	return h.upstreamHeadersWith(v, in.Name, wrong)
 }
 
 func (h *Handler) showUpstreamHeader(v *visit) (web.Answer, error) {
@@ -93,45 +89,37 @@ func (h *Handler) showUpstreamHeader(v *visit) (web.Answer, error) {
 
 // upstreamHeaderRemoval asks before a header is removed: its value cannot be read back.
 func (h *Handler) upstreamHeaderRemoval(v *visit, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	at, err := h.placeOf(v)
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.allowed(at.project, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	version, environment, ok := environmentIn(p, v.param("environment"))
-	if !ok {
-		return web.Answer{}, web.NotFound()
-	}
-	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, p.ID, environment.ID)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	i := slices.IndexFunc(headers, func(one rules.UpstreamHeader) bool {
-		return strings.EqualFold(one.Name, v.param("name"))
+	header, err := h.Projects.UpstreamHeader(v.ctx(), v.who, contract.UpstreamHeaderPath{
+		EnvironmentPath: at.environmentPath(), Name: v.param("name"),
 	})
-	if i < 0 {
-		return web.Answer{}, web.NotFound()
+	if err != nil {
+		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	list := upstreamHeadersPath(p, environment)
-	path := list + "/" + url.PathEscape(headers[i].Name)
+	p, version, environment := at.project, at.version, *at.environment
+	list := upstreamHeadersPath(p, version, environment)
+	path := list + "/" + url.PathEscape(header.Name)
 	m := projects.UpstreamHeaderRemoval{
-		Page: v.shell("Remove "+headers[i].Name, path, projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Upstream headers", URL: list}, ui.Crumb{Text: headers[i].Name}),
-		Name: headers[i].Name,
+		Page: v.shell("Remove "+header.Name, path, projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Upstream headers", URL: list}, ui.Crumb{Text: header.Name}),
+		Name: header.Name,
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: version.Name + "/" + environment.Name, Mono: true},
 			{Label: "Upstream", Value: environment.Target, Mono: true},
-			{Label: "Value set", Value: moment(headers[i].UpdatedAt)},
+			{Label: "Value set", Value: moment(header.UpdatedAt)},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",
 			Action: path + "/remove",
 			Verb:   "Remove",
 			Kind:   "header",
-			Name:   headers[i].Name,
+			Name:   header.Name,
 			Impact: append(h.callersOf(v, p, environment.ID, ""),
 				"An upstream that compares the header will refuse calls without it."),
 			Undo:  "The value can't be recovered. You can set the header again.",
@@ -151,7 +139,9 @@ func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to remove the header.")
 	}
 	if err == nil {
-		err = h.Projects.RemoveUpstreamHeader(v.ctx(), v.who, p.ID, v.param("environment"), v.param("name"))
+		_, err = h.Projects.RemoveUpstreamHeader(v.ctx(), v.who, contract.UpstreamHeaderPath{
+			EnvironmentPath: environmentPathIn(v), Name: v.param("name"),
+		})
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.upstreamHeaderRemoval(v, wrong)
@@ -162,7 +152,4 @@ func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
 	return v.done("upstream_header_gone", upstreamHeadersOf(v), v.param("name"))
 }
 
-func upstreamHeadersOf(v *visit) string {
-	return projectPath(v.param("project")) + "/environments/" + url.PathEscape(v.param("environment")) +
-		"/upstream-headers"
-}
+func upstreamHeadersOf(v *visit) string { return environmentHere(v) + "/upstream-headers" }

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"strings"
 	"testing"
 
 	"postern/testkit/controlplane"
@@ -11,7 +12,7 @@ func TestUpstreamHeaders(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
-	page := s.Get("/projects/shop").Action("target") + "/upstream-headers"
+	page := strings.TrimSuffix(s.Get("/projects/shop").Action("target"), "/target") + "/upstream-headers"
 	s.Get("/projects/shop").Says("a[href='"+page+"']", "Upstream headers")
 	s.Get(page).Shows(200, "Upstream headers of 1.0.0/prod").Says("main", "No header is set")
 	s.Post(page, "name", "X-Consumer-ID", "secret_value", "s3cret-value").
@@ -32,5 +33,5 @@ func TestUpstreamHeaders(t *testing.T) {
 	s.Get(one).Shows(404, "There is nothing here")
 	s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
 	s.Get(page).Says("main", "No header is set")
-	s.Get("/projects/shop/environments/env_1/upstream-headers").Shows(404, "There is nothing here")
+	s.Get("/projects/shop/versions/1.0.0/environments/env_1/upstream-headers").Shows(404, "There is nothing here")
 }

@@ -207,36 +207,36 @@ func TestWhoMayComeInOnItsPage(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tenant := withTenant(t, db)
-	entry, staff := tenant+"/entry", makesOn(s, tenant+"/groups", "name", "staff")
-	s.Get(entry).Shows(200, "default").Says("main", "No addresses are approved yet").Lacks("#invite-only[checked]")
-	s.Post(entry, "invite_only", "true").LeadsTo(entry)
-	if s.Get(entry).Find("#invite-only[checked]").Length() != 1 {
+	signup, staff := tenant+"/signup", makesOn(s, tenant+"/groups", "name", "staff")
+	s.Get(signup).Shows(200, "default").Says("main", "No addresses are approved yet").Lacks("#invite-only[checked]")
+	s.Post(signup, "invite_only", "true").LeadsTo(signup)
+	if s.Get(signup).Find("#invite-only[checked]").Length() != 1 {
 		t.Error("it is still open")
 	}
-	s.Post(entry).LeadsTo(entry)
-	s.Get(entry).Lacks("#invite-only[checked]")
+	s.Post(signup).LeadsTo(signup)
+	s.Get(signup).Lacks("#invite-only[checked]")
 
-	s.Post(tenant+"/approvals", "value", "example", "groups", strings.TrimPrefix(staff, "/groups/")).
+	s.Post(signup+"/approvals", "value", "example", "groups", strings.TrimPrefix(staff, "/groups/")).
 		Shows(422, "default").
 		Holds("value", "example").
 		Says("#approve-value-error", "such as example.com").
 		Says("label:has(input[name=groups][checked])", "staff")
-	s.Post(tenant+"/approvals", "value", "Example.com", "groups", strings.TrimPrefix(staff, "/groups/")).
-		LeadsTo(entry)
-	s.Post(tenant+"/approvals", "value", "eve@example.org").LeadsTo(entry)
-	s.Post(tenant+"/approvals", "value", "example.com").
+	s.Post(signup+"/approvals", "value", "Example.com", "groups", strings.TrimPrefix(staff, "/groups/")).
+		LeadsTo(signup)
+	s.Post(signup+"/approvals", "value", "eve@example.org").LeadsTo(signup)
+	s.Post(signup+"/approvals", "value", "example.com").
 		Shows(409, "default").
 		Says("#approve-value-error", "approves of example.com already")
-	page := s.Get(entry).
+	page := s.Get(signup).
 		Says("main", "every address of the domain · into staff").
 		Says("main", "this address · into no group")
 	end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
 	s.Post(end).Shows(200, "Remove the approval of example.com")
-	if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 2 {
+	if left := s.Get(signup).Find("form[action*='/approvals/']").Length(); left != 2 {
 		t.Errorf("before the tick %d approvals are left", left)
 	}
-	s.Post(end, "confirm", "true").LeadsTo(entry)
-	if left := s.Get(entry).Find("form[action*='/approvals/']").Length(); left != 1 {
+	s.Post(end, "confirm", "true").LeadsTo(signup)
+	if left := s.Get(signup).Find("form[action*='/approvals/']").Length(); left != 1 {
 		t.Errorf("%d approvals are left", left)
 	}
 }

@@ -2,12 +2,14 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
@@ -23,18 +25,34 @@ func versionPath(p rules.Project, version rules.Version) string {
 	return versionsPath(p) + "/" + version.ID
 }
 
-func environmentPath(p rules.Project, version rules.Version, e rules.Environment) string {
+func environmentPath(p rules.Project, version rules.Version, e contract.Environment) string {
 	return versionPath(p, version) + "/environments/" + e.ID
 }
 
+// projectIn is the project in the address.
+func projectIn(v *visit) contract.ProjectPath {
+	return contract.ProjectPath{Project: v.param("project")}
+}
+
+// environmentPathIn is the environment in the address.
+func environmentPathIn(v *visit) contract.EnvironmentPath {
+	return contract.EnvironmentOf(v.param("project"), v.param("version"), v.param("environment"))
+}
+
+// environmentHere returns the path of the environment in the address.
+func environmentHere(v *visit) string {
+	return projectHere(v) + "/versions/" + url.PathEscape(v.param("version")) + "/environments/" +
+		url.PathEscape(v.param("environment"))
+}
+
 // versionForm is the form that adds a version, as typed.
-type versionForm struct{ name, copyFrom string }
+type versionForm struct{ contract.NewVersion }
 
 func (h *Handler) createVersion(v *visit) (web.Answer, error) {
-	form := versionForm{name: strings.TrimSpace(v.posted("version")), copyFrom: v.posted("copy_from")}
-	in := rules.VersionInput{Name: form.name, CopyFrom: form.copyFrom}
-	_, err := h.Projects.CreateVersion(v.ctx(), v.who, v.param("project"), in)
-	return h.saved(v, err, "version_made", form.name, form)
+	var form versionForm
+	v.fill(&form.NewVersion, "name", "copy_from")
+	_, err := h.Projects.CreateVersion(v.ctx(), v.who, form.In(v.param("project")))
+	return h.saved(v, err, "version_made", form.Name, form)
 }
 
 // view offers every version to copy; the newest, which the rule copies by default, is last
@@ -43,10 +61,10 @@ func (f versionForm) view(p rules.Project, wrong *formErrors) *projects.VersionF
 	m := &projects.VersionForm{
 		Open:   wrong.status != 0,
 		Action: versionsPath(p),
-		Name:   wrong.value("/version", f.name),
+		Name:   wrong.value("/name", f.Name),
 	}
 	for i, version := range p.Versions {
-		chosen := version.Name == f.copyFrom || (f.copyFrom == "" && i == len(p.Versions)-1)
+		chosen := version.Name == f.CopyFrom || (f.CopyFrom == "" && i == len(p.Versions)-1)
 		m.CopyFrom = append(m.CopyFrom, ui.Option{Value: version.Name, Title: version.Name, Chosen: chosen})
 	}
 	m.Error = wrong.rest()
@@ -57,9 +75,9 @@ func (versionForm) page() *configuredPage { return overviewPage }
 
 func (f versionForm) mark(m *projects.Configure, wrong *formErrors) {
 	open := *m.AddVersion
-	open.Open, open.Name = true, wrong.value("/version", f.name)
+	open.Open, open.Name = true, wrong.value("/name", f.Name)
 	for i := range open.CopyFrom {
-		open.CopyFrom[i].Chosen = open.CopyFrom[i].Value == f.copyFrom
+		open.CopyFrom[i].Chosen = open.CopyFrom[i].Value == f.CopyFrom
 	}
 	open.Error = wrong.rest()
 	m.AddVersion = &open
@@ -68,17 +86,17 @@ func (f versionForm) mark(m *projects.Configure, wrong *formErrors) {
 func (versionForm) compare(*projects.Conflict, rules.Project) error { return web.NotFound() }
 
 // environmentForm is the form that adds an environment, as typed.
-type environmentForm struct{ version, name, target string }
+type environmentForm struct {
+	contract.NewEnvironment
+
+	version string
+}
 
 func (h *Handler) createEnvironment(v *visit) (web.Answer, error) {
-	form := environmentForm{
-		version: v.param("version"),
-		name:    strings.TrimSpace(v.posted("name")),
-		target:  strings.TrimSpace(v.posted("target")),
-	}
-	in := rules.EnvironmentInput{Name: form.name, Target: form.target}
-	_, err := h.Projects.CreateEnvironment(v.ctx(), v.who, v.param("project"), form.version, in)
-	return h.saved(v, err, "environment_made", form.name, form)
+	form := environmentForm{version: v.param("version")}
+	v.fill(&form.NewEnvironment, "name", "target")
+	_, err := h.Projects.CreateEnvironment(v.ctx(), v.who, form.In(v.param("project"), form.version))
+	return h.saved(v, err, "environment_made", form.Name, form)
 }
 
 func (f environmentForm) view(p rules.Project, version rules.Version, wrong *formErrors) *projects.EnvironmentForm {
@@ -86,8 +104,8 @@ func (f environmentForm) view(p rules.Project, version rules.Version, wrong *for
 		Open:   wrong.status != 0,
 		ID:     version.ID,
 		Action: versionPath(p, version) + "/environments",
-		Name:   wrong.value("/name", f.name),
-		Target: wrong.value("/target", f.target),
+		Name:   wrong.value("/name", f.Name),
+		Target: wrong.value("/target", f.Target),
 		Error:  wrong.rest(),
 	}
 }
@@ -101,7 +119,7 @@ func (f environmentForm) mark(m *projects.Configure, wrong *formErrors) {
 			continue
 		}
 		open := *version.AddEnvironment
-		open.Open, open.Name, open.Target = true, wrong.value("/name", f.name), wrong.value("/target", f.target)
+		open.Open, open.Name, open.Target = true, wrong.value("/name", f.Name), wrong.value("/target", f.Target)
 		open.Error = wrong.rest()
 		version.AddEnvironment = &open
 	}
@@ -113,7 +131,7 @@ func (environmentForm) compare(*projects.Conflict, rules.Project) error { return
 type place struct {
 	project     rules.Project
 	version     rules.Version
-	environment *rules.Environment // nil: the whole version
+	environment *contract.Environment // nil: the whole version
 }
 
 // placeOf finds what the address names.
@@ -134,7 +152,7 @@ func (h *Handler) placeOf(v *visit) (at place, err error) {
 	if ref == "" {
 		return at, nil
 	}
-	i = slices.IndexFunc(at.version.Environments, func(e rules.Environment) bool {
+	i = slices.IndexFunc(at.version.Environments, func(e contract.Environment) bool {
 		return e.ID == ref || e.Name == ref
 	})
 	if i < 0 {
@@ -166,12 +184,21 @@ func (at place) name() string {
 	return at.version.Name
 }
 
-func (at place) removal() rules.RemovalInput {
-	in := rules.RemovalInput{Version: at.version.ID}
+func (at place) versionPath() contract.VersionPath {
+	return contract.VersionOf(at.project.ID, at.version.ID)
+}
+
+// environmentPath is that of a place with an environment.
+func (at place) environmentPath() contract.EnvironmentPath {
+	return contract.EnvironmentPath{VersionPath: at.versionPath(), Environment: at.environment.ID}
+}
+
+// callers returns what removing the place stops.
+func (h *Handler) callers(v *visit, at place) (contract.Callers, error) {
 	if at.environment != nil {
-		in.Environment = at.environment.ID
+		return h.Projects.EnvironmentCallers(v.ctx(), v.who, at.environmentPath())
 	}
-	return in
+	return h.Projects.VersionCallers(v.ctx(), v.who, at.versionPath())
 }
 
 func (h *Handler) showPlace(v *visit) (web.Answer, error) {
@@ -196,14 +223,14 @@ func (h *Handler) placeModel(v *visit, at place) (projects.Place, error) {
 		m.Kind, m.Heading = "environment", "Environment "+e.Name
 		m.Facts = []ui.Fact{
 			{Label: "Version", Value: at.version.Name},
-			{Label: "Gateway URL", Value: h.Web.Config.Address(e.Project, e.Version, e.Name), Mono: true},
+			{Label: "Gateway URL", Value: e.URL, Mono: true},
 			{Label: "Forwards to", Value: e.Target, Mono: true},
 		}
 		form.Revision, form.Name = e.ETag, ui.Value{Text: e.Name}
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
 	}
 	m.Page = v.shell(m.Heading, at.path(), projectsCrumb(), projectCrumb(at.project), ui.Crumb{Text: m.Heading})
-	stops, err := h.Projects.Removal(v.ctx(), v.who, at.project.ID, at.removal())
+	stops, err := h.callers(v, at)
 	if err != nil {
 		return m, err
 	}
@@ -230,22 +257,22 @@ func (at place) lastText() string {
 	return ""
 }
 
-func removalModel(stops rules.Removal) projects.Removal {
+func removalModel(stops contract.Callers) projects.Removal {
 	m := projects.Removal{Since: stops.Since.Format("15:04 MST")}
 	if stops.Calls > 0 {
 		m.Total = countText(stops.Calls, "call")
 	}
-	for _, caller := range stops.Callers {
+	for _, caller := range stops.Items {
 		m.Callers = append(m.Callers, projects.CallerRow{Owner: caller.Owner, Calls: humanize.Comma(caller.Calls)})
 	}
-	if more := stops.Owners - int64(len(stops.Callers)); more > 0 {
+	if more := stops.Owners - int64(len(stops.Items)); more > 0 {
 		m.More = "And " + countText(more, "more owner") + "."
 	}
 	return m
 }
 
 // confirmation asks before the place is removed: for its name if that stops something.
-func (at place) confirmation(kind string, stops rules.Removal) *ui.Confirmation {
+func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmation {
 	c := &ui.Confirmation{
 		ID:     "place-confirm",
 		Action: at.path() + "/delete",
@@ -281,7 +308,7 @@ func someText(n int64) string {
 	return humanize.Comma(n)
 }
 
-func namesOf(environments []rules.Environment) string {
+func namesOf(environments []contract.Environment) string {
 	var names []string
 	for _, e := range environments {
 		names = append(names, e.Name)
@@ -290,21 +317,26 @@ func namesOf(environments []rules.Environment) string {
 }
 
 func (h *Handler) renamePlace(v *visit) (web.Answer, error) {
-	name, revision := strings.TrimSpace(v.posted("name")), v.posted("revision")
-	project, environment := v.param("project"), v.param("environment")
+	var name *string
 	var err error
-	if environment == "" {
-		change := rules.AccessChange{Name: &name}
-		_, err = h.Projects.UpdateAccess(v.ctx(), v.who, project, v.param("version"), revision, change)
+	if v.param("environment") == "" {
+		in := contract.VersionUpdate{
+			VersionPath: contract.VersionOf(v.param("project"), v.param("version")), Condition: v.condition(),
+		}
+		v.fill(&in.Body, "name")
+		name = in.Body.Name
+		_, err = h.Projects.UpdateVersion(v.ctx(), v.who, in)
 	} else {
-		change := rules.EnvironmentChange{Name: &name}
-		_, err = h.Projects.UpdateEnvironment(v.ctx(), v.who, project, environment, revision, change)
+		in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.condition()}
+		v.fill(&in.Body, "name")
+		name = in.Body.Name
+		_, err = h.Projects.UpdateEnvironment(v.ctx(), v.who, in)
 	}
 	if err == nil {
-		return v.done("renamed", projectPath(project), name)
+		return v.done("renamed", projectHere(v), *name)
 	}
 	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) {
-		m.Rename.Name = wrong.value("/name", name)
+		m.Rename.Name = wrong.value("/name", *name)
 		m.Rename.Error = wrong.rest()
 	})
 }
@@ -317,14 +349,14 @@ func (h *Handler) removePlace(v *visit) (web.Answer, error) {
 	if err := v.allowed(at.project, access.ProjectUpdate); err != nil {
 		return web.Answer{}, err
 	}
-	in := at.removal()
+	var how contract.Removal
 	if v.posted("typed_name") != "" {
-		err, in.Confirmed = v.named(at.kind(), at.name()), true
+		err, how.Confirm = v.named(at.kind(), at.name()), true
 	} else {
 		err = v.confirmed("Tick the box, or type the name, to confirm the removal.")
 	}
 	if err == nil {
-		err = h.Projects.Remove(v.ctx(), v.who, at.project.ID, in)
+		err = h.remove(v, at, how)
 	}
 	if err == nil {
 		return v.done("place_gone", projectPath(at.project.Name), at.name())
@@ -332,6 +364,17 @@ func (h *Handler) removePlace(v *visit) (web.Answer, error) {
 	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) {
 		v.mark(m.Removal.Confirm, wrong)
 	})
+}
+
+func (h *Handler) remove(v *visit, at place, how contract.Removal) (err error) {
+	if at.environment != nil {
+		in := contract.EnvironmentRemoval{EnvironmentPath: at.environmentPath(), Removal: how}
+		_, err = h.Projects.DeleteEnvironment(v.ctx(), v.who, in)
+		return err
+	}
+	in := contract.VersionRemoval{VersionPath: at.versionPath(), Removal: how}
+	_, err = h.Projects.DeleteVersion(v.ctx(), v.who, in)
+	return err
 }
 
 // refusedPlace shows the page as it is now, with what mark adds to it.

@@ -16,18 +16,18 @@ func TestVersions_add(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
-	s.Post(versionsPage, "version", "1.0.0", "copy_from", "1.0.0").
+	s.Post(versionsPage, "name", "1.0.0", "copy_from", "1.0.0").
 		Shows(409, "shop").
 		Says("#new-version details[open]", "Add a version").
 		Says("#new-version-name-error", `has a version "1.0.0" already`)
-	s.Post(versionsPage, "version", "../x", "copy_from", "1.0.0").
+	s.Post(versionsPage, "name", "../x", "copy_from", "1.0.0").
 		Shows(422, "shop").
-		Holds("version", "../x").
+		Holds("name", "../x").
 		Says("#new-version-name-error", "Use 1 to 32")
 	page := s.Get(shopPage)
 	// The same form from a double click adds one version, and both lead to the page.
 	for range 2 {
-		form := []string{"nonce", page.Nonce(versionsPage), "version", "2.0.0", "copy_from", "1.0.0"}
+		form := []string{"nonce", page.Nonce(versionsPage), "name", "2.0.0", "copy_from", "1.0.0"}
 		s.Post(versionsPage, form...).LeadsTo(shopPage)
 	}
 	s.Get(shopPage).
@@ -99,7 +99,7 @@ func TestVersions_history(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
-	s.Post(versionsPage, "version", "2.0.0", "copy_from", "1.0.0").LeadsTo(shopPage)
+	s.Post(versionsPage, "name", "2.0.0", "copy_from", "1.0.0").LeadsTo(shopPage)
 	s.Post(versionsPage+"/2.0.0", "name", "2.1.0").LeadsTo(shopPage)
 	s.Post(versionsPage+"/2.1.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
 	s.Post(versionsPage+"/2.1.0/environments/dev/delete", "confirm", "true").LeadsTo(shopPage)

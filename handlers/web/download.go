@@ -7,27 +7,37 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/service/access"
-	"postern/service/exports"
 )
 
-// ServeExport answers with the zip of the export that the path names, or with the ranges of
-// it that the request asks for (RFC 9110, section 14). A finished zip never changes, so that
-// its ETag is strong and a broken download can be resumed with If-Range.
-func (s *Site) ServeExport(c *gin.Context, from *exports.Service) {
-	id := c.Param("export")
-	file, err := from.Open(c.Request.Context(), Principal(c.Request.Context()), id)
+// ServeFile answers with the file that open returns, while may allows it. With Ranges, it answers with the ranges that
+// the request asks for (RFC 9110, section 14): such a file never changes, so that its ETag is strong and a broken
+// download can be resumed with If-Range. An answer that breaks off is shorter than its Content-Length.
+func ServeFile[In any](
+	s *Site, c *gin.Context, op contract.Op[In, contract.File], in In,
+	open func(context.Context, access.Principal, In) (contract.File, error),
+	may func(context.Context, access.Principal, In) error,
+) {
+	file, err := open(c.Request.Context(), Principal(c.Request.Context()), in)
 	if err != nil {
 		s.Refuse(c, err)
 		return
 	}
 	defer file.Close()
-	c.Header("Content-Type", "application/zip")
+	c.Header("Content-Type", op.Answer)
 	c.Header("Content-Disposition", `attachment; filename="`+file.Name+`"`)
-	c.Header("ETag", `"`+file.SHA256+`"`)
-	may := func(ctx context.Context, p access.Principal) error { return from.MayDownload(ctx, p, id) }
-	s.WhileAllowed(c, may, func(ctx context.Context) {
-		http.ServeContent(c.Writer, c.Request, "", file.WroteAt, readSeekerUntil{readerUntil{file, ctx}, file})
+	if file.SHA256 != "" {
+		c.Header("ETag", `"`+file.SHA256+`"`)
+	}
+	still := func(ctx context.Context, p access.Principal) error { return may(ctx, p, in) }
+	s.WhileAllowed(c, still, func(ctx context.Context) {
+		from := readerUntil{file, ctx}
+		if seeker, ok := file.ReadCloser.(io.Seeker); ok && op.Ranges {
+			http.ServeContent(c.Writer, c.Request, "", file.WroteAt, readSeekerUntil{from, seeker})
+			return
+		}
+		c.DataFromReader(http.StatusOK, file.Size, op.Answer, from, nil)
 	})
 }
 
@@ -48,21 +58,4 @@ func (r readerUntil) Read(p []byte) (int, error) {
 type readSeekerUntil struct {
 	readerUntil
 	io.Seeker
-}
-
-// ServeLedger answers with the whole ledger of the export that the path names, out of its zip.
-// An answer that breaks off is shorter than its Content-Length.
-func (s *Site) ServeLedger(c *gin.Context, from *exports.Service) {
-	id := c.Param("export")
-	file, err := from.OpenLedger(c.Request.Context(), Principal(c.Request.Context()), id)
-	if err != nil {
-		s.Refuse(c, err)
-		return
-	}
-	defer file.Close()
-	may := func(ctx context.Context, p access.Principal) error { return from.MayDownloadLedger(ctx, p, id) }
-	s.WhileAllowed(c, may, func(ctx context.Context) {
-		header := map[string]string{"Content-Disposition": `attachment; filename="` + file.Name + `"`}
-		c.DataFromReader(http.StatusOK, file.Size, "application/json", readerUntil{file, ctx}, header)
-	})
 }

@@ -11,9 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"postern/core/contract"
 	"postern/service/access"
-	"postern/service/exports"
 	"postern/service/usage"
 )
 
@@ -80,26 +78,36 @@ type eventStream struct {
 	buffer     bytes.Buffer
 }
 
-// StreamExport answers with an export as server-sent events until it is finished. event encodes
-// it, as an event of the name or, with "", as a message.
-func (s *Site) StreamExport(
-	c *gin.Context, from *exports.Service, event func(contract.Export) (name string, data []byte, err error),
+// Event is one of a stream of server-sent events; without a name it is a message.
+type Event struct {
+	Name string
+	Data []byte
+}
+
+// StreamEvents answers with what follow sends as server-sent events, while may allows it. event encodes one.
+func StreamEvents[In, Item any](
+	s *Site, c *gin.Context, in In,
+	follow func(context.Context, access.Principal, In, func(Item) error) error,
+	may func(context.Context, access.Principal, In) error,
+	event func(Item) (Event, error),
 ) {
-	id, p := c.Param("export"), Principal(c.Request.Context())
-	may := func(ctx context.Context, p access.Principal) error { return from.MayRead(ctx, p, id) }
-	s.stream(c, may, func(ctx context.Context, out *eventStream) error {
-		return from.Follow(ctx, p, id, func(e contract.Export) error { return out.sendExport(e, event) })
+	p := Principal(c.Request.Context())
+	still := func(ctx context.Context, p access.Principal) error { return may(ctx, p, in) }
+	s.stream(c, still, func(ctx context.Context, out *eventStream) error {
+		return follow(ctx, p, in, func(item Item) error {
+			one, err := event(item)
+			if err != nil {
+				return err
+			}
+			return out.sendOne(one.Name, one.Data)
+		})
 	})
 }
 
-func (e *eventStream) sendExport(now contract.Export, event func(contract.Export) (string, []byte, error)) error {
+func (e *eventStream) sendOne(name string, data []byte) error {
 	e.buffer.Reset()
 	if !e.begun {
 		e.begin()
-	}
-	name, data, err := event(now)
-	if err != nil {
-		return err
 	}
 	if name != "" {
 		fmt.Fprintf(&e.buffer, "event: %s\n", name)

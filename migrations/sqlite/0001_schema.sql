@@ -449,21 +449,22 @@ CREATE TABLE identities (
 CREATE INDEX identities_tenant_id_directory_id ON identities (tenant_id, directory_id) WHERE directory_id <> '';
 CREATE INDEX identities_user_id ON identities (user_id);
 
-CREATE TABLE tenant_logins (
+CREATE TABLE signup_policies (
     tenant_id   TEXT NOT NULL PRIMARY KEY REFERENCES tenants (id),
     invite_only BOOLEAN NOT NULL,
     updated_at  DATETIME NOT NULL
 );
 
-CREATE TABLE pre_approvals (
+CREATE TABLE approvals (
     id         TEXT NOT NULL PRIMARY KEY,
     tenant_id  TEXT NOT NULL REFERENCES tenants (id),
     kind       TEXT NOT NULL, -- email or domain
     value      TEXT NOT NULL,
     groups     TEXT NOT NULL,
-    created_at DATETIME NOT NULL
+    created_at DATETIME NOT NULL,
+    updated_at DATETIME NOT NULL
 );
-CREATE UNIQUE INDEX pre_approvals_tenant_id_kind_value ON pre_approvals (tenant_id, kind, value);
+CREATE UNIQUE INDEX approvals_tenant_id_kind_value ON approvals (tenant_id, kind, value);
 
 CREATE TABLE user_groups (
     id           TEXT NOT NULL PRIMARY KEY,
@@ -542,28 +543,28 @@ CREATE TABLE app_clients (
 CREATE UNIQUE INDEX app_clients_tenant_id_name ON app_clients (tenant_id, name);
 
 CREATE TABLE providers (
-    id              TEXT NOT NULL PRIMARY KEY,
-    client_id       TEXT NOT NULL REFERENCES app_clients (id),
-    type            TEXT NOT NULL,
-    label           TEXT NOT NULL DEFAULT '', -- of the button that users see, '' for the kind's name
-    managed         BOOLEAN NOT NULL,
-    app_id          TEXT NOT NULL,
-    client_secret   BLOB, -- sealed
-    issuer          TEXT NOT NULL,
-    scopes          TEXT NOT NULL,
-    audience        TEXT NOT NULL DEFAULT '', -- of access tokens. Auth0 issues opaque ones without it
-    response_mode   TEXT NOT NULL DEFAULT '', -- of oidc: query or form_post
-    token_client    TEXT NOT NULL,
-    token_upstream  TEXT NOT NULL,
-    domains         TEXT NOT NULL DEFAULT '[]', -- mail domains for which the provider is trusted, JSON
+    id                    TEXT NOT NULL PRIMARY KEY,
+    app_client_id         TEXT NOT NULL REFERENCES app_clients (id),
+    type                  TEXT NOT NULL,
+    label                 TEXT NOT NULL DEFAULT '', -- on its button, '' for the type's name
+    managed               BOOLEAN NOT NULL,
+    client_id             TEXT NOT NULL, -- of the app that is registered with the provider
+    client_secret         BLOB, -- sealed
+    issuer                TEXT NOT NULL,
+    scopes                TEXT NOT NULL,
+    audience              TEXT NOT NULL DEFAULT '', -- of access tokens. Auth0 issues opaque ones without it
+    response_mode         TEXT NOT NULL DEFAULT '', -- of oidc: query or form_post
+    client_token          TEXT NOT NULL,
+    upstream_token        TEXT NOT NULL,
+    authoritative_domains TEXT NOT NULL DEFAULT '[]', -- of mail addresses, JSON
     -- Mail domains whose users are sent to the provider, JSON. No two providers of an app client share one.
-    sign_in_domains TEXT NOT NULL DEFAULT '[]',
-    endpoints       TEXT NOT NULL DEFAULT '', -- of its discovery document, JSON; '' until it was read
-    enabled         BOOLEAN NOT NULL,
-    created_at      DATETIME NOT NULL,
-    updated_at      DATETIME NOT NULL
+    sign_in_domains       TEXT NOT NULL DEFAULT '[]',
+    endpoints             TEXT NOT NULL DEFAULT '', -- of its discovery document, JSON; '' until it was read
+    enabled               BOOLEAN NOT NULL,
+    created_at            DATETIME NOT NULL,
+    updated_at            DATETIME NOT NULL
 );
-CREATE INDEX providers_client_id_id ON providers (client_id, id);
+CREATE INDEX providers_app_client_id_id ON providers (app_client_id, id);
 
 -- Rules by which a provider's claims put its users into groups at each sign-in.
 CREATE TABLE group_mappings (

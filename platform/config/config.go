@@ -61,7 +61,7 @@ type Config struct {
 	Trusted             []netip.Prefix // proxies whose X-Forwarded headers are trusted
 	EgressAllow         []netip.Prefix
 	Anonymous           Anonymous
-	SignUp              SignUpPolicy
+	AccountSignUp       AccountSignUp
 	SignIn              SignIn
 	Mail                Mail
 	KeyPrefix           string

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// SignUpPolicy says who may create an account.
-type SignUpPolicy string
+// AccountSignUp says who may create an account.
+type AccountSignUp string
 
-// The values of --signup. The default is invite: closed would keep out the second
+// The values of --account-signup. The default is invite: closed would keep out the second
 // user, and open admits everyone who finds the address.
 const (
-	SignUpOpen   SignUpPolicy = "open"   // everyone
-	SignUpInvite SignUpPolicy = "invite" // with an invitation to a team, or the claim code of a workspace
-	SignUpClosed SignUpPolicy = "closed" // no one
+	SignUpOpen   AccountSignUp = "open"   // everyone
+	SignUpInvite AccountSignUp = "invite" // with an invitation to a team, or the claim code of a workspace
+	SignUpClosed AccountSignUp = "closed" // no one
 )
 
 // SignIn has the identity providers that people can sign in with. One without a client
@@ -44,11 +44,11 @@ type GitHub struct {
 func signInSettings() []setting {
 	return []setting{
 		{
-			"signup",
+			"account-signup",
 			"invite",
 			"who may create an account: open, invite (with an invitation, or to claim an unclaimed workspace) or " +
 				"closed",
-			assignSignUp,
+			assignAccountSignUp,
 		},
 		{
 			"signin-oidc-issuer",
@@ -103,10 +103,10 @@ func signInSettings() []setting {
 	}
 }
 
-func assignSignUp(c *Config, v string) error {
-	switch p := SignUpPolicy(v); p {
+func assignAccountSignUp(c *Config, v string) error {
+	switch p := AccountSignUp(v); p {
 	case SignUpOpen, SignUpInvite, SignUpClosed:
-		c.SignUp = p
+		c.AccountSignUp = p
 		return nil
 	}
 	return fmt.Errorf("%q isn't one of open, invite, closed", v)

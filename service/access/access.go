@@ -9,6 +9,7 @@ package access
 import (
 	"slices"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -25,82 +26,92 @@ const (
 	Workspace Role = "workspace"
 )
 
-// Action is something a principal can ask for.
-type Action string
+// Action is something a principal can ask for. Those that operations of the API need are in their contract.
+type Action = contract.Permission
 
-// Every action there is.
+// The permissions of the contract.
 const (
-	ProjectRead   Action = "project.read"
-	ProjectCreate Action = "project.create"
-	ProjectUpdate Action = "project.update"
-	// ProjectDelete moves a project to the bin, ProjectErase deletes it for good.
-	ProjectDelete  Action = "project.delete"
-	ProjectRestore Action = "project.restore"
-	ProjectErase   Action = "project.erase"
-	ProjectMove    Action = "project.move"   // to another team; needed in both
-	ProjectImport  Action = "project.import" // of an exported zip
-	KeyRead        Action = "key.read"
-	KeyCreate      Action = "key.create"
-	KeyChange      Action = "key.change" // freeze, unfreeze, rotate, revoke, update
-	ExportRead     Action = "export.read"
-	ExportCreate   Action = "export.create"
-	// ExportDownload is recorded of every download. ExportMinted is asked for
-	// besides where the zip holds new keys in plain text.
-	ExportDownload Action = "export.download"
-	ExportMinted   Action = "export.minted"
-	// ExportSecrets is asked for by exports with secrets, and recorded of each.
+	ProjectRead     = contract.ReadProjects
+	ProjectCreate   = contract.CreateProjects
+	ProjectUpdate   = contract.UpdateProjects
+	ProjectDelete   = contract.DeleteProjects
+	ProjectRestore  = contract.RestoreProjects
+	ProjectMove     = contract.MoveProjects
+	ProjectImport   = contract.ImportProjects
+	ProjectTakedown = contract.TakeDownProjects
+
+	KeyRead   = contract.ReadKeys
+	KeyCreate = contract.CreateKeys
+	KeyChange = contract.ChangeKeys
+
+	ExportRead     = contract.ReadExports
+	ExportCreate   = contract.CreateExports
+	ExportDownload = contract.DownloadExports // recorded of every download
+
+	AuditRead = contract.ReadAudit
+	UsageRead = contract.ReadUsage
+
+	ProductRead   = contract.ReadProducts
+	ProductCreate = contract.CreateProducts
+	ProductUpdate = contract.UpdateProducts
+	ProductDelete = contract.DeleteProducts
+
+	DomainChange  = contract.ChangeDomains
+	DomainApprove = contract.ApproveDomains
+
+	TenantRead   = contract.ReadTenants
+	TenantCreate = contract.CreateTenants
+	TenantUpdate = contract.UpdateTenants
+	TenantDelete = contract.DeleteTenants // an unused one
+
+	LoginRead   = contract.ReadLogin
+	LoginUpdate = contract.UpdateLogin
+	UserRead    = contract.ReadUsers
+	UserUpdate  = contract.UpdateUsers
+
+	WebhookRead   = contract.ReadWebhooks
+	WebhookChange = contract.ChangeWebhooks
+
+	TeamRead         = contract.ReadTeams
+	TeamUpdate       = contract.UpdateTeams
+	TeamDelete       = contract.DeleteTeams
+	MemberRead       = contract.ReadMembers
+	MemberChange     = contract.ChangeMembers
+	MemberLeave      = contract.LeaveTeams
+	InvitationRead   = contract.ReadInvitations
+	InvitationCreate = contract.CreateInvitations
+	InvitationRevoke = contract.RevokeInvitations
+
+	// An account does these for itself, whatever its roles: with a code where it takes something over.
+	WorkspaceClaim   = contract.ClaimWorkspaces
+	TeamCreate       = contract.CreateTeams
+	InvitationAccept = contract.AcceptInvitations
+	AccountRead      = contract.ReadAccounts
+	AccountUpdate    = contract.UpdateAccounts // its password, the ways it signs in, the sessions that end
+	AccountDelete    = contract.DeleteAccounts
+	TokenRead        = contract.ReadTokens
+	TokenCreate      = contract.CreateTokens
+	TokenUpdate      = contract.UpdateTokens
+	TokenRevoke      = contract.RevokeTokens
+)
+
+// The other actions.
+const (
+	ProjectErase Action = "project.erase" // deletes a project for good
+	TenantErase  Action = "tenant.erase"  // deletes a tenant with people, keys or projects
+	// ExportMinted is needed besides where the zip holds new keys in plain text, and ExportSecrets where it holds
+	// secrets, which is recorded of each.
+	ExportMinted  Action = "export.minted"
 	ExportSecrets Action = "export.secrets"
-	AuditRead     Action = "audit.read"
-	UsageRead     Action = "usage.read" // what was counted, and the live log of requests
-	ProductRead   Action = "product.read"
-	ProductCreate Action = "product.create"
-	ProductUpdate Action = "product.update"
-	ProductDelete Action = "product.delete"
-	DomainChange  Action = "domain.change" // the host names of environments
-	TenantRead    Action = "tenant.read"
-	TenantCreate  Action = "tenant.create"
-	TenantUpdate  Action = "tenant.update"
-	// TenantDelete deletes an unused tenant, TenantErase one with people, keys or projects.
-	TenantDelete  Action = "tenant.delete"
-	TenantErase   Action = "tenant.erase"
-	LoginRead     Action = "login.read" // app clients and their providers
-	LoginUpdate   Action = "login.update"
-	UserRead      Action = "user.read" // end users, groups and who may come in
-	UserUpdate    Action = "user.update"
-	WebhookRead   Action = "webhook.read"
-	WebhookChange Action = "webhook.change"
 
-	TeamRead         Action = "team.read"
-	TeamUpdate       Action = "team.update"
-	TeamDelete       Action = "team.delete"
-	MemberRead       Action = "member.read"
-	MemberChange     Action = "member.change" // another's role, or that they leave
-	MemberLeave      Action = "member.leave"
-	InvitationRead   Action = "invitation.read"
-	InvitationCreate Action = "invitation.create"
-	InvitationRevoke Action = "invitation.revoke"
-
-	// The rest is recorded, not granted to a role: it needs an account that acts
-	// for itself, with a code where it takes something over.
-	WorkspaceClaim   Action = "workspace.claim"
-	TeamCreate       Action = "team.create"
-	InvitationAccept Action = "invitation.accept"
-	AccountCreate    Action = "account.create"
-	AccountRead      Action = "account.read"
-	AccountSignIn    Action = "account.signin"
-	AccountDelete    Action = "account.delete"
-	AccountUpdate    Action = "account.update" // its password, the ways it signs in, the sessions that end
+	// An account does these for itself.
+	AccountCreate Action = "account.create"
+	AccountSignIn Action = "account.signin"
+	DeviceApprove Action = "device.approve"
+	DeviceDeny    Action = "device.deny"
 
 	// UserArrive is recorded of end users who sign in for the first time.
 	UserArrive Action = "user.arrive"
-
-	// An account's own, whatever its roles.
-	TokenRead     Action = "token.read"
-	TokenCreate   Action = "token.create"
-	TokenUpdate   Action = "token.update"
-	TokenRevoke   Action = "token.revoke"
-	DeviceApprove Action = "device.approve"
-	DeviceDeny    Action = "device.deny"
 
 	// Postern does these itself, without a request.
 	ProjectPurge   Action = "project.purge"
@@ -109,11 +120,8 @@ const (
 	WorkspacePurge Action = "workspace.purge"
 	AuditTrim      Action = models.AuditTrim // old entries were removed from an audit log
 
-	// Operators may do ProjectTakedown and DomainApprove, independently of their roles in
-	// teams. OperatorChange appoints and dismisses operators.
-	ProjectTakedown Action = "project.takedown"
-	DomainApprove   Action = "domain.approve"
-	OperatorChange  Action = "operator.change"
+	// OperatorChange appoints and dismisses operators.
+	OperatorChange Action = "operator.change"
 
 	// CredentialUse is recorded where a credential is refused, RequestMake where a
 	// request is refused for where it comes from, AuditGap where refusals came too

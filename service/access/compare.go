@@ -15,7 +15,8 @@ const hidden = "***"
 
 // Compare returns the exported fields in which two structs of one type differ, by their
 // names in snake_case. It descends into lists of structs that have a Name, as in
-// versions/1.0.0/mode. nil has no fields. Byte slices, types with a Reveal method, and
+// versions/1.0.0/target, into embedded structs, whose fields it takes for the outer one's, and
+// into structs tagged audit:"each", as in requests_auth/mode. nil has no fields. Byte slices, types with a Reveal method, and
 // fields named Secret, Password or Hash show as ***. Identifiers and the times of a row
 // are omitted because the entry has them, as are fields tagged audit:"-".
 func Compare(before, after any) (map[string]models.AuditChange, error) {
@@ -43,6 +44,12 @@ func (c changeSet) compare(path string, b, a reflect.Value) error {
 			continue
 		}
 		name, was, is := path+snake(field.Name), fieldOf(b, i), fieldOf(a, i)
+		if inner, descend := innerOf(field, path, name); descend {
+			if err := c.compare(inner, was, is); err != nil {
+				return err
+			}
+			continue
+		}
 		if isNamedList(field.Type) {
 			if err := c.compareLists(name, was, is); err != nil {
 				return err
@@ -59,6 +66,18 @@ func (c changeSet) compare(path string, b, a reflect.Value) error {
 		c[name] = change
 	}
 	return nil
+}
+
+// innerOf returns what the names of the fields of a struct in a field begin with. descend is false for a field that is
+// compared as a whole.
+func innerOf(field reflect.StructField, path, name string) (inner string, descend bool) {
+	switch {
+	case field.Anonymous && field.Type.Kind() == reflect.Struct:
+		return path, true
+	case field.Tag.Get("audit") == "each":
+		return name + "/", true
+	}
+	return "", false
 }
 
 // isNamedList reports whether t is a list of structs that have a Name.

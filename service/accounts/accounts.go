@@ -47,9 +47,9 @@ const workspaceKeyPrefix = "pstw_"
 type Service struct {
 	DB       *models.DB
 	Changed  func(context.Context)
-	Policy   config.SignUpPolicy // zero is by invitation
-	Events   Events              // nil: no events are sent
-	Mail     *Mail               // nil: no mail is sent
+	Policy   config.AccountSignUp // zero is by invitation
+	Events   Events               // nil: no events are sent
+	Mail     *Mail                // nil: no mail is sent
 	throttle throttle
 
 	ProvesEmail  bool         // a configured provider verifies e-mail addresses

@@ -19,7 +19,7 @@ func TestWhoMaySignUp(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOffice(t, db)
 		for i, tt := range []struct {
-			policy     config.SignUpPolicy
+			policy     config.AccountSignUp
 			ticket     string
 			code, none string // what a ticket and no ticket lead to
 		}{

@@ -24,7 +24,7 @@ type outcome struct {
 	events []event // for the team's webhooks
 }
 
-// change makes a change of a tenant's users, groups or entry rules, in one
+// change makes a change of a tenant's users, groups or sign-up policy, in one
 // transaction with its audit entry, events and revisions. find returns the tenant and checks
 // the principal's permission. The tenant is locked before fn runs, so changes of a
 // tenant come one after another. When change returns, this process's gateway has

@@ -6,7 +6,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/directory"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -21,8 +20,8 @@ func TestChangeReportsDatabaseErrors(t *testing.T) {
 			return err
 		},
 		"approve": func(t *testing.T, w *world, groups []string) error {
-			in := directory.NewApproval{Kind: "email", Value: "no address", Groups: groups}
-			_, err := w.Approve(t.Context(), w.owner, w.tenant, in)
+			in := contract.NewApproval{Kind: "email", Value: "no address", Groups: groups}
+			_, err := w.CreateApproval(t.Context(), w.owner, in.In(w.tenant))
 			return err
 		},
 	}

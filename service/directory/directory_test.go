@@ -124,24 +124,27 @@ func is(t *testing.T, err error, code string) {
 
 func (w *world) viewerOf() access.Principal { return w.viewer }
 
+// inviteOnly closes the tenant to users who are not invited or approved.
+func (w *world) inviteOnly(ctx context.Context, p access.Principal) (contract.SignupPolicy, error) {
+	return w.UpdateSignupPolicy(ctx, p, contract.SignupPolicyUpdate{
+		TenantPath: contract.TenantPath{Tenant: w.tenant}, Body: contract.SignupPolicyChange{InviteOnly: new(true)},
+	})
+}
+
 func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		staff := w.group(t, "staff")
-		if err := w.SetInviteOnly(t.Context(), w.owner, w.tenant, true); err != nil {
-			t.Fatal(err)
-		}
+		must[contract.SignupPolicy](t)(w.inviteOnly(t.Context(), w.owner))
 		_, err := w.provision(t, "ana@example.com", true)
 		is(t, err, "not_invited")
-		approval := must[directory.Approval](
-			t,
-		)(
-			w.Approve(
-				t.Context(), w.owner, w.tenant,
-				directory.NewApproval{Kind: "domain", Value: "example.com", Groups: []string{staff}},
-			),
-		)
-		_, err = w.Approve(t.Context(), w.owner, w.tenant, directory.NewApproval{Kind: "domain", Value: "example.com"})
+		in := contract.NewApproval{Value: " Example.com", Groups: []string{staff}}.In(w.tenant)
+		approval := must[contract.Approval](t)(w.CreateApproval(t.Context(), w.owner, in))
+		if approval.Kind != contract.ByDomain || approval.Value != "example.com" {
+			t.Errorf("%+v", approval)
+		}
+		in.Body.Kind = contract.ByDomain
+		_, err = w.CreateApproval(t.Context(), w.owner, in)
 		is(t, err, "approved_already")
 		_, err = w.provision(t, "ana@example.com", false)
 		is(t, err, "not_invited")
@@ -150,15 +153,35 @@ func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 		if len(got.Groups) != 1 {
 			t.Errorf("%+v", got)
 		}
-		if err := w.Disapprove(t.Context(), w.owner, w.tenant, approval.ID); err != nil {
-			t.Fatal(err)
+		change := contract.ApprovalUpdate{
+			ApprovalPath: contract.ApprovalOf(w.tenant, approval.ID),
+			Condition:    contract.Condition{IfMatch: approval.ETag},
+			Body:         contract.ApprovalChange{Groups: &[]string{"grp_none"}},
 		}
+		_, err = w.UpdateApproval(t.Context(), w.owner, change)
+		is(t, err, "unknown_group")
+		change.Body.Groups = &[]string{}
+		changed := must[contract.Approval](t)(w.UpdateApproval(t.Context(), w.owner, change))
+		if len(changed.Groups) != 0 || changed.ETag == approval.ETag {
+			t.Errorf("%+v", changed)
+		}
+		_, err = w.UpdateApproval(t.Context(), w.owner, change)
+		is(t, err, "changed_meanwhile")
+		cleo := must[models.EndUser](t)(w.provision(t, "cleo@example.com", true))
+		got = must[contract.User](t)(w.User(t.Context(), w.owner, contract.UserPath{User: cleo.ID}))
+		if len(got.Groups) != 0 {
+			t.Errorf("after the change: %+v", got)
+		}
+		must[contract.None](t)(w.DeleteApproval(t.Context(), w.owner, change.ApprovalPath))
 		_, err = w.provision(t, "bob@example.com", true)
 		is(t, err, "not_invited")
-		entry := must[directory.Entry](t)(w.Entry(t.Context(), w.viewer, w.tenant))
-		if !entry.InviteOnly || len(entry.Approvals) != 0 {
-			t.Errorf("%+v", entry)
+		at := contract.TenantPath{Tenant: w.tenant}
+		policy := must[contract.SignupPolicy](t)(w.SignupPolicy(t.Context(), w.viewer, at))
+		if !policy.InviteOnly {
+			t.Errorf("%+v", policy)
 		}
+		_, err = w.Approval(t.Context(), w.viewer, change.ApprovalPath)
+		is(t, err, "not_found")
 	})
 }
 
@@ -169,8 +192,8 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 		ctx := t.Context()
 		user, spare := w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
 		group, inner, last := w.group(t, "staff"), w.group(t, "inner"), w.group(t, "last")
-		approval := must[directory.Approval](t)(
-			w.Approve(ctx, w.owner, w.tenant, directory.NewApproval{Kind: "email", Value: "eve@example.com"}),
+		approval := must[contract.Approval](t)(
+			w.CreateApproval(ctx, w.owner, contract.NewApproval{Value: "eve@example.com"}.In(w.tenant)),
 		)
 		for name, change := range ordered.ByName(map[string]func(access.Principal) error{
 			"freeze": func(p access.Principal) error {
@@ -222,12 +245,18 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 				_, err := w.DeleteGroup(ctx, p, contract.GroupPath{Group: last})
 				return err
 			},
-			"inviteonly": func(p access.Principal) error { return w.SetInviteOnly(ctx, p, w.tenant, true) },
-			"approve": func(p access.Principal) error {
-				_, err := w.Approve(ctx, p, w.tenant, directory.NewApproval{Kind: "domain", Value: "example.net"})
+			"inviteonly": func(p access.Principal) error {
+				_, err := w.inviteOnly(ctx, p)
 				return err
 			},
-			"disapprove": func(p access.Principal) error { return w.Disapprove(ctx, p, w.tenant, approval.ID) },
+			"approve": func(p access.Principal) error {
+				_, err := w.CreateApproval(ctx, p, contract.NewApproval{Value: "example.net"}.In(w.tenant))
+				return err
+			},
+			"disapprove": func(p access.Principal) error {
+				_, err := w.DeleteApproval(ctx, p, contract.ApprovalOf(w.tenant, approval.ID))
+				return err
+			},
 		}) {
 			is(t, change(access.Principal{}), "credentials_required")
 			is(t, change(w.viewer), "not_allowed")

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/ascii"
 	"postern/platform/fault"
@@ -17,7 +18,7 @@ import (
 // bytes.
 const maxImported = 2000
 
-// CheckImported checks the groups and entry rules of a tenant that were read from a zip by
+// CheckImported checks the groups and sign-up policy of a tenant that were read from a zip by
 // the rules that new ones are held to. pointer is where the files of its people stand.
 func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 	known := map[string]*snapshot.Group{}
@@ -113,15 +114,18 @@ func checkImportedApprovals(
 ) (wrong []fault.Field) {
 	if len(d.Approvals) > maxApprovals {
 		return []fault.Field{{
-			Pointer: pointer + "/entry.json/pre_approvals",
+			Pointer: pointer + "/signup.json/approvals",
 			Code:    "too_many_approvals",
 			Detail:  fmt.Sprintf("A tenant has at most %d approvals.", maxApprovals),
 		}}
 	}
 	for i, a := range d.Approvals {
-		at := fmt.Sprintf("%s/entry.json/pre_approvals/%d", pointer, i)
-		in := NewApproval{Kind: a.Kind, Value: a.Value}
-		fields := in.check()
+		at := fmt.Sprintf("%s/signup.json/approvals/%d", pointer, i)
+		in := contract.NewApproval{Kind: a.Kind, Value: a.Value}
+		fields := checkApproval(&in)
+		if len(fields) == 0 && in.Kind != a.Kind { // which a new one may leave out
+			fields = []fault.Field{{Pointer: "/kind", Code: "invalid_kind", Detail: "Use email or domain."}}
+		}
 		for _, field := range fields {
 			field.Pointer = at + field.Pointer
 			wrong = append(wrong, field)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -23,12 +24,6 @@ const (
 	Active  = "active"
 	Frozen  = "frozen"
 	Invited = "invited" // created, and not signed in so far
-)
-
-// The kinds of pre-approval.
-const (
-	ByEmail  = "email"
-	ByDomain = "domain"
 )
 
 // ExternalIdentity is a user as an identity provider has authenticated them.
@@ -240,7 +235,7 @@ func insertFirst(tx *models.Tx, user models.EndUser) error {
 	return tx.Insert(&user)
 }
 
-// admission returns the seat that a first sign-in takes, nil for a new user, and the groups of the pre-approvals of
+// admission returns the seat that a first sign-in takes, nil for a new user, and the groups of the approvals of
 // its address. An address that the provider has not verified matches none of these, and an approval by domain
 // matches only where the provider is authoritative for the domain.
 func admission(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUser, []string, error) {
@@ -248,18 +243,18 @@ func admission(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUs
 	if err != nil {
 		return nil, nil, err
 	}
-	rules, err := tx.TenantLoginOf(in.Tenant)
+	rules, err := tx.SignupPolicyOf(in.Tenant)
 	if err != nil {
 		return nil, nil, err
 	}
-	var approvals []models.PreApproval
+	var approvals []models.Approval
 	if in.Email != "" && in.EmailVerified {
-		if approvals, err = tx.PreApprovalsFor(in.Tenant, in.Email, domainOf(in.Email)); err != nil {
+		if approvals, err = tx.ApprovalsFor(in.Tenant, in.Email, domainOf(in.Email)); err != nil {
 			return nil, nil, err
 		}
 	}
-	counting := slices.DeleteFunc(slices.Clone(approvals), func(one models.PreApproval) bool {
-		return one.Kind == ByDomain && in.Domain != domainOf(in.Email)
+	counting := slices.DeleteFunc(slices.Clone(approvals), func(one models.Approval) bool {
+		return one.Kind == contract.ByDomain && in.Domain != domainOf(in.Email)
 	})
 	if rules.InviteOnly && seat == nil && len(counting) == 0 {
 		if len(approvals) > 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
@@ -41,10 +42,10 @@ func (h *tenantFixture) write(fn func(*models.Tx) error) {
 	}
 }
 
-func (h *tenantFixture) invitesOnly(approvals ...models.PreApproval) {
+func (h *tenantFixture) invitesOnly(approvals ...models.Approval) {
 	h.t.Helper()
 	h.write(func(tx *models.Tx) error {
-		if err := tx.Insert(&models.TenantLogin{
+		if err := tx.Insert(&models.SignupPolicy{
 			TenantID:   tenant,
 			InviteOnly: true,
 			UpdatedAt:  models.Now(),
@@ -136,12 +137,12 @@ func TestInviteOnlyTenants(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
-		h.invitesOnly(models.PreApproval{
-			Kind:   directory.ByEmail,
+		h.invitesOnly(models.Approval{
+			Kind:   contract.ByEmail,
 			Value:  "ana@example.com",
 			Groups: []string{"grp_staff", "grp_of_another_tenant"},
 		},
-			models.PreApproval{Kind: directory.ByDomain, Value: "corp.example", Groups: []string{}})
+			models.Approval{Kind: contract.ByDomain, Value: "corp.example", Groups: []string{}})
 		for name, tt := range tests {
 			_, created, groups, err := h.provision(tt.who)
 			if tt.groups == nil {

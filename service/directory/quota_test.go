@@ -39,10 +39,10 @@ func TestWorkspaceQuota(t *testing.T) {
 					CreatedAt: now,
 					UpdatedAt: now,
 				},
-				&models.PreApproval{
+				&models.Approval{
 					ID:        fmt.Sprint("apv_", i),
 					TenantID:  tenants[i%2],
-					Kind:      directory.ByDomain,
+					Kind:      contract.ByDomain,
 					Value:     fmt.Sprint("d", i, ".example"),
 					Groups:    []string{},
 					CreatedAt: now,
@@ -68,10 +68,8 @@ func TestWorkspaceQuota(t *testing.T) {
 				return err
 			},
 			"an approval": func() error {
-				_, err := w.Approve(t.Context(), w.owner, w.tenant, directory.NewApproval{
-					Kind:  directory.ByDomain,
-					Value: "late.example",
-				})
+				in := contract.NewApproval{Value: "late.example"}
+				_, err := w.CreateApproval(t.Context(), w.owner, in.In(w.tenant))
 				return err
 			},
 		}

@@ -240,7 +240,7 @@ func TestBucketDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		server.Down()
-		_, err := w.Open(t.Context(), w.owner, ready.ID)
+		_, err := w.Open(t.Context(), w.owner, ready.Path())
 		if fault.KindOf(err) != fault.Unavailable || fault.CodeOf(err) != "exports_unavailable" ||
 			fault.RetryAfter(err) == 0 {
 			t.Errorf("download: %v", err)
@@ -288,7 +288,7 @@ func TestOpen_gone(t *testing.T) {
 		if err := store.Remove(context.WithoutCancel(t.Context()), e.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Open(t.Context(), w.owner, e.ID); fault.CodeOf(err) != "export_elsewhere" {
+		if _, err := w.Open(t.Context(), w.owner, e.Path()); fault.CodeOf(err) != "export_elsewhere" {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -137,9 +137,10 @@ var columns = map[string]map[string]string{
 	"logout_notices": {session: "id client_id session_id user_id attempts due_at created_at"},
 	"mapped_members": {"snapshot Membership.Mapped": "group_id user_id provider_id"},
 	"memberships":    {team: "team_id account_id role created_at"},
-	"pre_approvals": {
+	"approvals": {
 		"snapshot Approval.*":          "id kind value groups created_at",
 		"snapshot Directory.Approvals": "tenant_id",
+		modified:                       "updated_at",
 	},
 	"products": {
 		"snapshot Project.ProductID":    "id",
@@ -160,11 +161,11 @@ var columns = map[string]map[string]string{
 		"ledger deleted_project":                              "deleted_at purge_at",
 	},
 	"providers": {
-		"snapshot Provider.*": "id type app_id issuer token_client token_upstream enabled",
-		"snapshot ProviderSettings.*": "managed scopes created_at audience domains label sign_in_domains " +
-			"endpoints response_mode",
+		"snapshot Provider.*": "id type client_id issuer client_token upstream_token enabled",
+		"snapshot ProviderSettings.*": "managed scopes created_at audience authoritative_domains label " +
+			"sign_in_domains endpoints response_mode",
 		"snapshot ProviderSettings.HasSecret": "client_secret",
-		"snapshot AppClient.Providers":        "client_id",
+		"snapshot AppClient.Providers":        "app_client_id",
 		modified:                              "updated_at",
 	},
 	"revoked_hashes": {
@@ -194,7 +195,7 @@ var columns = map[string]map[string]string{
 		"snapshot Project.ExpiresAt": "expires_at",
 		team:                         "id name claimed_at claim_code_hash created_at signed_up_id merged_into",
 	},
-	"tenant_logins": {"snapshot Directory.InviteOnly": "tenant_id invite_only", modified: "updated_at"},
+	"signup_policies": {"snapshot Directory.InviteOnly": "tenant_id invite_only", modified: "updated_at"},
 	"tenants": {
 		"snapshot Tenant.*":        "id name display_name fallback_owner",
 		"snapshot Tenant.CORS":     "cors",

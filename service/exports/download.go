@@ -16,36 +16,29 @@ import (
 	"postern/service/access"
 )
 
-// File is the zip of a ready export. The caller closes it.
-type File struct {
-	Name    string
-	SHA256  string // hexadecimal
-	WroteAt time.Time
-	io.ReadSeekCloser
-}
-
 // Open opens the zip of a ready export and records the download. An expired export is
 // refused as Gone, one that is not ready as Conflict with the code export_not_ready.
-func (s *Service) Open(ctx context.Context, p access.Principal, id string) (File, error) {
-	row, parent, err := s.downloadable(ctx, p, id)
+func (s *Service) Open(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.File, error) {
+	row, parent, err := s.downloadable(ctx, p, in.Export)
 	if err != nil {
-		return File{}, err
+		return contract.File{}, err
 	}
 	content, err := s.opened(ctx, p, row, parent, map[string]string{"format": row.Format, "keys": row.Keys})
 	if err != nil {
-		return File{}, err
+		return contract.File{}, err
 	}
-	return File{
-		Name:           fileName(parent.Name, row.Format),
-		SHA256:         row.SHA256,
-		WroteAt:        *row.FinishedAt,
-		ReadSeekCloser: content,
+	return contract.File{
+		Name:       fileName(parent.Name, row.Format),
+		Size:       row.SizeBytes,
+		SHA256:     row.SHA256,
+		WroteAt:    *row.FinishedAt,
+		ReadCloser: content,
 	}, nil
 }
 
 // MayDownload refuses a principal that may not download the zip of an export. It records nothing.
-func (s *Service) MayDownload(ctx context.Context, p access.Principal, id string) error {
-	_, _, err := s.downloadable(ctx, p, id)
+func (s *Service) MayDownload(ctx context.Context, p access.Principal, in contract.ExportPath) error {
+	_, _, err := s.downloadable(ctx, p, in.Export)
 	return err
 }
 
@@ -65,23 +58,17 @@ func (s *Service) downloadable(
 	return row, parent, nil
 }
 
-// LedgerFile is the whole ledger of a ready export, item by item, as JSON. The caller closes it.
-type LedgerFile struct {
-	Name string
-	Size int64 // bytes
-	io.ReadCloser
-}
-
-// OpenLedger opens the ledger in the zip of a ready export and records the download. It refuses
-// what Open refuses, except for new keys and secrets in the zip, which a ledger has not.
-func (s *Service) OpenLedger(ctx context.Context, p access.Principal, id string) (LedgerFile, error) {
+// OpenLedger opens the ledger in the zip of a ready export, which has every item as JSON, and records the download. It
+// refuses what Open refuses, except for new keys and secrets in the zip, which a ledger doesn't have.
+func (s *Service) OpenLedger(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.File, error) {
+	id := in.Export
 	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)
 	if err != nil {
-		return LedgerFile{}, fmt.Errorf("exports: download the ledger of %s: %w", id, err)
+		return contract.File{}, fmt.Errorf("exports: download the ledger of %s: %w", id, err)
 	}
 	content, err := s.opened(ctx, p, row, parent, map[string]string{"format": row.Format, "part": "ledger"})
 	if err != nil {
-		return LedgerFile{}, err
+		return contract.File{}, err
 	}
 	archive, err := zip.NewReader(&readerAt{content: content}, row.SizeBytes)
 	var file io.ReadCloser
@@ -91,9 +78,9 @@ func (s *Service) OpenLedger(ctx context.Context, p access.Principal, id string)
 	}
 	if err != nil {
 		err = fmt.Errorf("exports: read the ledger of %s: %w", id, explain(err))
-		return LedgerFile{}, errors.Join(err, content.Close())
+		return contract.File{}, errors.Join(err, content.Close())
 	}
-	return LedgerFile{
+	return contract.File{
 		Name: parent.Name + "-ledger.json",
 		Size: size,
 		ReadCloser: struct {
@@ -104,9 +91,9 @@ func (s *Service) OpenLedger(ctx context.Context, p access.Principal, id string)
 }
 
 // MayDownloadLedger refuses a principal that may not download the ledger of an export. It records nothing.
-func (s *Service) MayDownloadLedger(ctx context.Context, p access.Principal, id string) error {
-	if _, _, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload); err != nil {
-		return fmt.Errorf("exports: download the ledger of %s: %w", id, err)
+func (s *Service) MayDownloadLedger(ctx context.Context, p access.Principal, in contract.ExportPath) error {
+	if _, _, err := s.find(s.DB.Read(ctx), p, in.Export, access.ExportDownload); err != nil {
+		return fmt.Errorf("exports: download the ledger of %s: %w", in.Export, err)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestOpen_download(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				who := access.Principal{Account: "acc_1", Roles: map[string]access.Role{w.owner.HomeTeam: tt.role}}
 				before := downloads(t, db, tt.export)
-				file, err := w.Open(t.Context(), who, tt.export)
+				file, err := w.Open(t.Context(), who, exportAt(tt.export))
 				added := downloads(t, db, tt.export) - before
 				if !tt.may {
 					if fault.KindOf(err) != fault.Forbidden || added != 0 {

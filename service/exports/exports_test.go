@@ -94,9 +94,11 @@ func (w *world) request(t *testing.T, options exports.Options) contract.Export {
 	return e
 }
 
+func exportAt(id string) contract.ExportPath { return contract.ExportPath{Export: id} }
+
 func (w *world) get(t *testing.T, id string) contract.Export {
 	t.Helper()
-	e, err := w.Get(t.Context(), w.owner, contract.ExportPath{Export: id})
+	e, err := w.Get(t.Context(), w.owner, exportAt(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func (w *world) get(t *testing.T, id string) contract.Export {
 
 func (w *world) download(t *testing.T, id string) []byte {
 	t.Helper()
-	file, err := w.Open(t.Context(), w.owner, id)
+	file, err := w.Open(t.Context(), w.owner, exportAt(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +199,7 @@ func TestAnExpiredExportLosesItsFile(t *testing.T) {
 		if err := w.Build(t.Context(), e.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Open(t.Context(), w.owner, e.ID); fault.KindOf(err) != fault.Gone {
+		if _, err := w.Open(t.Context(), w.owner, e.Path()); fault.KindOf(err) != fault.Gone {
 			t.Errorf("before the upkeep: %v", err)
 		}
 		if err := w.Upkeep(t.Context()); err != nil {
@@ -258,7 +260,7 @@ func TestRequestChecksOptions(t *testing.T) {
 			if !ok || len(refused.Fields) != 1 || refused.Fields[0].Pointer != "/keys" {
 				t.Errorf("keys %s without consumers: got %v, want /keys refused", keys, err)
 			}
-			if _, err = w.Preview(t.Context(), w.owner, "shop", options); fault.KindOf(err) != fault.Invalid {
+			if _, err = w.Preview(t.Context(), w.owner, w.previewed(options)); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("preview with keys %s without consumers: got %v, want it refused", keys, err)
 			}
 		}

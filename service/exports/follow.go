@@ -147,10 +147,13 @@ func unfinished(state string) bool {
 // ends ctx when it loses them (MayRead). Too many readers are refused as TooMany.
 //
 // A worker of any replica may build the export, so that the database is asked.
-func (s *Service) Follow(ctx context.Context, p access.Principal, id string, send func(contract.Export) error) error {
+func (s *Service) Follow(
+	ctx context.Context, p access.Principal, in contract.ExportPath, send func(contract.Export) error,
+) error {
+	id := in.Export
 	ctx, stop := context.WithTimeout(ctx, followFor)
 	defer stop()
-	e, err := s.Get(ctx, p, contract.ExportPath{Export: id})
+	e, err := s.Get(ctx, p, in)
 	if err != nil {
 		return fmt.Errorf("exports: follow %s: %w", id, err)
 	}
@@ -197,9 +200,9 @@ func (s *Service) Follow(ctx context.Context, p access.Principal, id string, sen
 }
 
 // MayRead refuses a principal that may not read an export.
-func (s *Service) MayRead(ctx context.Context, p access.Principal, id string) error {
-	if _, _, err := s.find(s.DB.Read(ctx), p, id, access.ExportRead); err != nil {
-		return fmt.Errorf("exports: follow %s: %w", id, err)
+func (s *Service) MayRead(ctx context.Context, p access.Principal, in contract.ExportPath) error {
+	if _, _, err := s.find(s.DB.Read(ctx), p, in.Export, access.ExportRead); err != nil {
+		return fmt.Errorf("exports: follow %s: %w", in.Export, err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func TestFollow(t *testing.T) {
 		states := make(chan contract.Export)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- w.Follow(t.Context(), w.owner, e.ID, func(now contract.Export) error {
+			ended <- w.Follow(t.Context(), w.owner, e.Path(), func(now contract.Export) error {
 				states <- now
 				return nil
 			})
@@ -46,7 +46,7 @@ func TestFollow(t *testing.T) {
 		}
 
 		var once []string
-		err := w.Follow(t.Context(), w.owner, e.ID, func(now contract.Export) error {
+		err := w.Follow(t.Context(), w.owner, e.Path(), func(now contract.Export) error {
 			once = append(once, now.State)
 			return nil
 		})
@@ -54,7 +54,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("of a finished one: %q, %v", once, err)
 		}
 		never := func(contract.Export) error { return errors.New("sent") }
-		if err := w.Follow(t.Context(), access.Principal{}, e.ID, never); fault.KindOf(err) != fault.Unauthenticated {
+		if err := w.Follow(t.Context(), access.Principal{}, e.Path(), never); fault.KindOf(err) != fault.Unauthenticated {
 			t.Errorf("without a credential: %v", err)
 		}
 	})
@@ -66,7 +66,7 @@ func TestFollow_movedMeanwhile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
-		err := w.Follow(t.Context(), w.owner, e.ID, func(contract.Export) error {
+		err := w.Follow(t.Context(), w.owner, e.Path(), func(contract.Export) error {
 			return db.Write(t.Context(), func(tx *models.Tx) error {
 				other := models.Team{ID: models.NewID("team"), Name: "Other", CreatedAt: models.Now()}
 				if err := tx.Insert(&other); err != nil {
@@ -88,7 +88,7 @@ func TestFollow_ends(t *testing.T) {
 	follow := func(ctx context.Context) <-chan error {
 		seen, ended := make(chan struct{}, 1), make(chan error, 1)
 		go func() {
-			ended <- w.Follow(ctx, w.owner, e.ID, func(contract.Export) error {
+			ended <- w.Follow(ctx, w.owner, e.Path(), func(contract.Export) error {
 				seen <- struct{}{}
 				return nil
 			})

@@ -182,7 +182,7 @@ func TestBuild_killed(t *testing.T) {
 			if got := whole(); got != wantWhole {
 				t.Errorf("killed after %d bytes: %d whole files, want %d", d.Bytes, got, wantWhole)
 			}
-			if _, err := w.Open(t.Context(), w.owner, d.Export); fault.CodeOf(err) != "export_not_ready" {
+			if _, err := w.Open(t.Context(), w.owner, exportAt(d.Export)); fault.CodeOf(err) != "export_not_ready" {
 				t.Errorf("killed after %d bytes, it can be read: %v", d.Bytes, err)
 			}
 			if err := w.TakeOver(t.Context()); err != nil {

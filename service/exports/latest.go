@@ -3,7 +3,6 @@ package exports
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"postern/core/contract"
 	"postern/service/access"
@@ -32,22 +31,3 @@ func (s *Service) Latest(
 
 // FileName returns the file name of the export's zip.
 func FileName(e contract.Export) string { return fileName(e.ProjectName, e.Format) }
-
-// NewestReady returns when the project's newest finished export was requested, nil if none
-// has finished. A caller who may read the project but not its exports gets nil too.
-func (s *Service) NewestReady(ctx context.Context, p access.Principal, project string) (*time.Time, error) {
-	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.ProjectRead)
-	if err != nil {
-		return nil, fmt.Errorf("exports: newest of %s: %w", project, err)
-	}
-	readable := access.CheckProject(p, parent, access.ExportRead) == nil
-	if !readable {
-		return nil, nil
-	}
-	at, err := tx.NewestReadyExport(parent.ID)
-	if err != nil {
-		return nil, fmt.Errorf("exports: newest of %s: %w", project, err)
-	}
-	return at, nil
-}

@@ -19,50 +19,45 @@ import (
 // Ledger is the ledger of a finished export, summed up by codes. It outlasts the zip.
 type Ledger struct {
 	Export    contract.Export
-	Lines     []Line
+	Lines     []contract.LedgerLine
 	Forgotten bool // the zip is gone, and with it the names of keys and of people
 }
 
-// Line sums up the items of a ledger that have one code.
-type Line = bundle.Line
-
-// LedgerFilter selects lines of a ledger. Empty fields select all.
-type LedgerFilter struct {
-	Status string
-	Area   string // see bundle.Areas
-	Code   string
-}
-
-// check refuses values that no line can have.
-func (f LedgerFilter) check() error {
-	statuses := []bundle.Status{bundle.Exact, bundle.Approximate, bundle.Lossy, bundle.Skipped}
-	if f.Status != "" && !slices.Contains(statuses, bundle.Status(f.Status)) {
-		return fault.InvalidField("/status", "invalid_status", "Use exact, approximate, lossy or skipped.")
+// LedgerLines returns a page of the lines of an export's ledger, whose cursor is the code of the last line before it.
+// Errors are those of Ledger.
+func (s *Service) LedgerLines(
+	ctx context.Context, p access.Principal, in contract.LedgerList,
+) (models.List[contract.LedgerLine], error) {
+	var none models.List[contract.LedgerLine]
+	found, err := s.Ledger(ctx, p, in.ExportPath)
+	if err != nil {
+		return none, err
 	}
-	known := func(a bundle.AreaTitle) bool { return string(a.Area) == f.Area }
-	if f.Area != "" && !slices.ContainsFunc(bundle.Areas(), known) {
-		return fault.InvalidField("/area", "invalid_area", "%q is no area of a ledger.", f.Area)
+	var lines []contract.LedgerLine
+	for _, line := range found.Lines {
+		if in.Selects(line) {
+			line.Names = line.Names[:min(in.Names, len(line.Names))]
+			lines = append(lines, line)
+		}
 	}
-	return nil
+	if in.Cursor != "" {
+		at := slices.IndexFunc(lines, func(l contract.LedgerLine) bool { return l.Code == in.Cursor })
+		if at < 0 {
+			return none, models.ErrCursor
+		}
+		lines = lines[at+1:]
+	}
+	return models.Cut(lines, models.PageOf(in.Page, "", ""), func(l contract.LedgerLine) string { return l.Code }), nil
 }
 
-// Selects reports whether the filter selects a line.
-func (f LedgerFilter) Selects(l Line) bool {
-	return (f.Status == "" || f.Status == string(l.Status)) &&
-		(f.Area == "" || f.Area == string(bundle.AreaOf(l.Kind))) &&
-		(f.Code == "" || f.Code == l.Code)
-}
-
-// Ledger returns the lines of an export's ledger that a filter selects. An export that is not
-// finished, or ended without a zip, is refused as Conflict with the code no_ledger.
-func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, filter LedgerFilter) (Ledger, error) {
+// Ledger returns the ledger of an export. An export that is not finished, or ended without a zip, is refused as
+// Conflict with the code no_ledger.
+func (s *Service) Ledger(ctx context.Context, p access.Principal, in contract.ExportPath) (Ledger, error) {
+	id := in.Export
 	tx := s.DB.Read(ctx)
 	row, parent, err := s.find(tx, p, id, access.ExportRead)
 	if err != nil {
 		return Ledger{}, fmt.Errorf("exports: ledger of %s: %w", id, err)
-	}
-	if err := filter.check(); err != nil {
-		return Ledger{}, err
 	}
 	out := Ledger{Export: s.shown(row, parent.Name)}
 	if out.Export.State != contract.ExportReady && out.Export.State != contract.ExportExpired {
@@ -70,7 +65,7 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, fil
 			"This export is %s; an export has a ledger once it is ready.", row.State)
 	}
 	document, err := tx.ExportLedgerOf(id)
-	var lines []Line
+	var lines []bundle.Line
 	if err == nil {
 		lines, err = unpacked(document)
 	}
@@ -81,9 +76,7 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, id string, fil
 		lines = withoutPeople(lines) // the upkeep may be late
 	}
 	for _, line := range lines {
-		if filter.Selects(line) {
-			out.Lines = append(out.Lines, line)
-		}
+		out.Lines = append(out.Lines, line.LedgerLine)
 	}
 	return out, nil
 }
@@ -106,17 +99,17 @@ func forgetPeople(tx *models.Tx, id string) error {
 }
 
 // withoutPeople removes the names of keys and people from lines, in place.
-func withoutPeople(lines []Line) []Line {
+func withoutPeople(lines []bundle.Line) []bundle.Line {
 	for i := range lines {
 		if lines[i].People {
-			lines[i].Names = nil
+			lines[i].Names = []string{}
 		}
 	}
 	return lines
 }
 
 // packed returns lines as they are stored: as gzipped JSON.
-func packed(lines []Line) ([]byte, error) {
+func packed(lines []bundle.Line) ([]byte, error) {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	if err := json.NewEncoder(zipped).Encode(lines); err != nil {
@@ -128,7 +121,7 @@ func packed(lines []Line) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func unpacked(document []byte) ([]Line, error) {
+func unpacked(document []byte) ([]bundle.Line, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(document))
 	if err != nil {
 		return nil, fmt.Errorf("unpack a ledger: %w", err)
@@ -137,7 +130,7 @@ func unpacked(document []byte) ([]Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack a ledger: %w", err)
 	}
-	var lines []Line
+	var lines []bundle.Line
 	if err := json.Unmarshal(text, &lines); err != nil {
 		return nil, fmt.Errorf("unpack a ledger: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"postern/bundle"
 	"postern/core/contract"
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -28,9 +29,9 @@ func (w *world) finished(t *testing.T, options exports.Options) contract.Export 
 	return w.get(t, e.ID)
 }
 
-func (w *world) ledger(t *testing.T, id string, filter exports.LedgerFilter) exports.Ledger {
+func (w *world) ledger(t *testing.T, id string) exports.Ledger {
 	t.Helper()
-	found, err := w.Ledger(t.Context(), w.owner, id, filter)
+	found, err := w.Ledger(t.Context(), w.owner, exportAt(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func (w *world) ledger(t *testing.T, id string, filter exports.LedgerFilter) exp
 func named(l exports.Ledger, kind string) string {
 	var out []string
 	for _, line := range l.Lines {
-		if string(line.Kind) == kind {
+		if line.Kind == kind {
 			out = append(out, line.Names...)
 		}
 	}
@@ -53,16 +54,16 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 		w := newWorld(t, db)
 		addApproval(t, db, w.project)
 		e := w.finished(t, gateway)
-		found := w.ledger(t, e.ID, exports.LedgerFilter{})
-		if got := named(found, "entry_rule"); !strings.Contains(got, "ana@example.com") || found.Forgotten {
+		found := w.ledger(t, e.ID)
+		if got := named(found, "signup_policy"); !strings.Contains(got, "ana@example.com") || found.Forgotten {
 			t.Errorf("while the zip is there: forgotten %v, rules %q", found.Forgotten, got)
 		}
 		lines := len(found.Lines)
 		gone := func(when string) {
 			t.Helper()
-			found := w.ledger(t, e.ID, exports.LedgerFilter{})
-			if !found.Forgotten || named(found, "entry_rule")+named(found, "key") != "" {
-				t.Errorf("%s: forgotten %v, names %q", when, found.Forgotten, named(found, "entry_rule"))
+			found := w.ledger(t, e.ID)
+			if !found.Forgotten || named(found, "signup_policy")+named(found, "key") != "" {
+				t.Errorf("%s: forgotten %v, names %q", when, found.Forgotten, named(found, "signup_policy"))
 			}
 			if named(found, "version") == "" || len(found.Lines) != lines || found.Lines[0].Count == 0 {
 				t.Errorf("%s: %d of %d lines, versions %q", when, len(found.Lines), lines, named(found, "version"))
@@ -83,7 +84,7 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 		extend(t, db, e.ID)
-		if got := named(w.ledger(t, e.ID, exports.LedgerFilter{}), "entry_rule"); got != "" {
+		if got := named(w.ledger(t, e.ID), "signup_policy"); got != "" {
 			t.Errorf("the upkeep left the names %q", got)
 		}
 	})
@@ -93,29 +94,29 @@ func TestLedgerFilters(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.finished(t, gateway)
-		all := w.ledger(t, e.ID, exports.LedgerFilter{})
-		for _, f := range []exports.LedgerFilter{
+		all := w.ledger(t, e.ID)
+		for _, f := range []contract.LedgerFilter{
 			{Status: "skipped"}, {Status: "exact"}, {Area: "records"}, {Area: "access", Status: "exact"},
 			{Code: all.Lines[0].Code},
 		} {
 			var want []string
 			for _, l := range all.Lines {
-				if (f.Status == "" || f.Status == string(l.Status)) && (f.Code == "" || f.Code == l.Code) &&
-					(f.Area == "" || f.Area == string(bundle.AreaOf(l.Kind))) {
+				if (f.Status == "" || f.Status == l.Status) && (f.Code == "" || f.Code == l.Code) &&
+					(f.Area == "" || f.Area == string(bundle.AreaOf(snapshot.Feature(l.Kind)))) {
 					want = append(want, l.Code)
 				}
 			}
 			var got []string
-			for _, l := range w.ledger(t, e.ID, f).Lines {
+			list := contract.LedgerList{ExportPath: e.Path(), LedgerFilter: f, Page: contract.Page{Limit: 200}}
+			found, err := w.LedgerLines(t.Context(), w.owner, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range found.Items {
 				got = append(got, l.Code)
 			}
 			if len(got) == 0 || !slices.Equal(got, want) {
 				t.Errorf("%+v selects %v, want %v", f, got, want)
-			}
-		}
-		for _, f := range []exports.LedgerFilter{{Status: "fine"}, {Area: "moon"}} {
-			if _, err := w.Ledger(t.Context(), w.owner, e.ID, f); fault.KindOf(err) != fault.Invalid {
-				t.Errorf("%+v: %v, want it refused", f, err)
 			}
 		}
 	})
@@ -141,13 +142,13 @@ func TestLedgerIsRefused(t *testing.T) {
 			"without a credential": {access.Principal{}, ready.ID, fault.Unauthenticated, "credentials_required"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				_, err := w.Ledger(t.Context(), c.by, c.id, exports.LedgerFilter{})
+				_, err := w.Ledger(t.Context(), c.by, exportAt(c.id))
 				if fault.KindOf(err) != c.kind || fault.CodeOf(err) != c.code {
 					t.Errorf("%v, want %s", err, c.code)
 				}
 			})
 		}
-		if l, err := w.Ledger(t.Context(), viewer, ready.ID, exports.LedgerFilter{}); err != nil || len(l.Lines) == 0 {
+		if l, err := w.Ledger(t.Context(), viewer, ready.Path()); err != nil || len(l.Lines) == 0 {
 			t.Errorf("a viewer of the team: %d lines, %v", len(l.Lines), err)
 		}
 	})
@@ -200,7 +201,7 @@ func addApproval(t *testing.T, db *models.DB, project string) {
 		if err != nil {
 			return err
 		}
-		return tx.Insert(&models.PreApproval{ID: "apr_1", TenantID: tenants[0].ID, Kind: "email",
+		return tx.Insert(&models.Approval{ID: "apr_1", TenantID: tenants[0].ID, Kind: "email",
 			Value: "ana@example.com", Groups: []string{}, CreatedAt: models.Now()})
 	})
 	if err != nil {
@@ -241,12 +242,12 @@ func TestOpenLedger(t *testing.T) {
 				t.Errorf("%s: %d downloads are recorded, want 2", keys, n)
 			}
 			expireNow(t, db, e.ID)
-			if _, err := w.OpenLedger(t.Context(), viewer, e.ID); fault.KindOf(err) != fault.Gone {
+			if _, err := w.OpenLedger(t.Context(), viewer, e.Path()); fault.KindOf(err) != fault.Gone {
 				t.Errorf("%s: after it expired: %v, want gone", keys, err)
 			}
 		}
 		queued := w.request(t, gateway)
-		if _, err := w.OpenLedger(t.Context(), viewer, queued.ID); fault.CodeOf(err) != "export_not_ready" {
+		if _, err := w.OpenLedger(t.Context(), viewer, queued.Path()); fault.CodeOf(err) != "export_not_ready" {
 			t.Errorf("before it is ready: %v", err)
 		}
 	})
@@ -264,7 +265,7 @@ func (w *world) asViewer() *world {
 
 func (w *world) wholeLedger(t *testing.T, id string) string {
 	t.Helper()
-	file, err := w.OpenLedger(t.Context(), w.owner, id)
+	file, err := w.OpenLedger(t.Context(), w.owner, exportAt(id))
 	if err != nil {
 		t.Fatal(err)
 	}

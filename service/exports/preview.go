@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -23,20 +24,21 @@ const (
 // code of an export and writes nothing. Of a project with more than previewKeys keys, it
 // counts so many. A recipient is not needed, and Secrets not proved: the preview has none.
 func (s *Service) Preview(
-	ctx context.Context, p access.Principal, project string, options Options,
-) (bundle.Digest, error) {
+	ctx context.Context, p access.Principal, in contract.ExportPreviewOptions,
+) (contract.ExportPreview, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, previewWithin, errPreviewLate)
 	defer stop()
-	var out bundle.Digest
+	options := Options{Format: in.Format, Keys: in.Keys, Consumers: in.Consumers, Secrets: in.Secrets}
+	var digest bundle.Digest
 	err := s.DB.Consistent(ctx, func(tx *models.Tx) error {
-		parent, err := access.Project(tx, p, project, access.ExportRead)
+		parent, err := access.Project(tx, p, in.Project, access.ExportRead)
 		if err != nil {
 			return err
 		}
 		if options, err = options.normalized(); err != nil {
 			return err
 		}
-		in, err := s.input(tx, models.Export{
+		state, err := s.input(tx, models.Export{
 			ProjectID: parent.ID,
 			Format:    options.Format,
 			Keys:      options.Keys,
@@ -46,14 +48,23 @@ func (s *Service) Preview(
 		if err != nil {
 			return err
 		}
-		out, err = bundle.Preview(ctx, in, previewKeys)
+		digest, err = bundle.Preview(ctx, state, previewKeys)
 		return err
 	})
 	if err != nil && errors.Is(context.Cause(ctx), errPreviewLate) {
 		err = errPreviewLate.Because(err)
 	}
 	if err != nil {
-		return bundle.Digest{}, fmt.Errorf("exports: preview of %s: %w", project, err)
+		return contract.ExportPreview{}, fmt.Errorf("exports: preview of %s: %w", in.Project, err)
+	}
+	out := contract.ExportPreview{
+		Format:  in.Format,
+		Ledger:  contract.LedgerCounts(digest.Summary),
+		Partial: digest.Partial,
+		Items:   make([]contract.LedgerLine, len(digest.Lines)),
+	}
+	for i, line := range digest.Lines {
+		out.Items[i] = line.LedgerLine
 	}
 	return out, nil
 }

@@ -39,8 +39,8 @@ func TestExport_revised(t *testing.T) {
 		}},
 		{"the project's settings change", func(t *testing.T, w *world, _ string) {
 			name := "Renamed"
-			settings := projects.Settings{DisplayName: &name}
-			if _, err := w.projects().UpdateSettings(t.Context(), w.owner, "shop", "", settings); err != nil {
+			settings := contract.ProjectChange{DisplayName: &name}
+			if _, err := w.projects().Update(t.Context(), w.owner, settings.Of("shop")); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -120,8 +120,8 @@ func (w *world) shareProduct(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := projects.Settings{Product: &product}
-	if _, err := service.UpdateSettings(t.Context(), w.owner, "shop", "", settings); err != nil {
+	settings := contract.ProjectChange{Product: contract.Sent(product)}
+	if _, err := service.Update(t.Context(), w.owner, settings.Of("shop")); err != nil {
 		t.Fatal(err)
 	}
 	minted, err := w.keys.Create(t.Context(), w.owner, contract.NewKey{Owner: "early", Product: product}.In("books"))

@@ -98,7 +98,7 @@ func sealedOf(tx *models.Tx, p *snapshot.Project) (map[string]sealedValue, error
 		return nil, err
 	}
 	for _, one := range providers {
-		add(snapshot.FeatureProvider, one.ClientID+":"+one.ID, one.SecretPlace(), one.ClientSecret, false)
+		add(snapshot.FeatureProvider, one.AppClientID+":"+one.ID, one.SecretPlace(), one.ClientSecret, false)
 	}
 	versions, err := tx.VersionsOf(p.ID)
 	if err != nil {

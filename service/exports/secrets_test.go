@@ -48,10 +48,9 @@ func withSecret(t *testing.T, w *world) {
 		client := models.AppClient{ID: "cli_1", TenantID: tenants[0].ID, Name: "web", RedirectURIs: []string{},
 			LogoutURIs: []string{}, CreatedAt: now, UpdatedAt: now}
 		provider := models.Provider{
-			ID: "idp_1", ClientID: client.ID, Type: "google", AppID: "app", TokenClient: "service",
-			TokenUpstream: "service",
-			Enabled:       true, Scopes: []string{}, Domains: []string{}, SignInDomains: []string{}, CreatedAt: now,
-			UpdatedAt: now,
+			ID: "idp_1", AppClientID: client.ID, Type: "google", ClientID: "app", ClientToken: "service",
+			UpstreamToken: "service", Enabled: true, Scopes: []string{}, AuthoritativeDomains: []string{},
+			SignInDomains: []string{}, CreatedAt: now, UpdatedAt: now,
 		}
 		provider.ClientSecret, err = w.Vault.Seal(tx, project.TeamID, provider.SecretPlace(), plaintext)
 		if err != nil {
@@ -86,7 +85,7 @@ func TestExportWithSecrets(t *testing.T) {
 			t.Errorf("Verify: %v", err)
 		}
 		// A part of the file, as a download that is resumed asks for it.
-		file, err := w.Open(t.Context(), w.owner, e.ID)
+		file, err := w.Open(t.Context(), w.owner, e.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +173,7 @@ func TestSecretsAreRefused(t *testing.T) {
 		if err := w.Build(t.Context(), e.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Open(t.Context(), viewer, e.ID); fault.KindOf(err) != fault.Forbidden {
+		if _, err := w.Open(t.Context(), viewer, e.Path()); fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("a viewer downloads: %v", err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/exports"
@@ -35,30 +36,37 @@ func TestExport_severalVersions(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		made := w.projects()
-		v, err := made.CreateVersion(t.Context(), w.owner, "shop", projects.VersionInput{
-			Name:         "2.0.0",
-			Environments: map[string]string{"dev": "https://dev.example.com", "live": "https://live.example.com"},
-		})
+		v, err := made.CreateVersion(t.Context(), w.owner, contract.NewVersion{
+			Name: "2.0.0",
+			Environments: map[string]contract.EnvironmentTarget{
+				"dev": {Target: "https://dev.example.com"}, "live": {Target: "https://live.example.com"},
+			},
+		}.In("shop"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		deny := []string{"192.0.2.0/24"}
-		change := projects.AccessChange{Keyless: new("owner_fallback"), IPDeny: &deny}
-		if _, err := made.UpdateAccess(t.Context(), w.owner, "shop", v.ID, "", change); err != nil {
+		change := contract.VersionChange{
+			RequestsAuth: contract.RequestsAuthChange{Keyless: new("owner_fallback")},
+			IP:           contract.IPRulesChange{Deny: &deny},
+		}
+		if _, err := made.UpdateVersion(t.Context(), w.owner, change.Of("shop", v.ID)); err != nil {
 			t.Fatal(err)
 		}
-		first := projects.EnvironmentInput{Name: "extra", Target: "https://api.example.com/extra"}
-		if _, err := made.CreateEnvironment(t.Context(), w.owner, "shop", "1.0.0", first); err != nil {
+		first := contract.NewEnvironment{Name: "extra", Target: "https://api.example.com/extra"}
+		if _, err := made.CreateEnvironment(t.Context(), w.owner, first.In("shop", "1.0.0")); err != nil {
 			t.Fatal(err)
 		}
 		removed := environmentID(t, made, w.owner, "prod")
-		gone := projects.RemovalInput{Version: "1.0.0", Environment: "prod", Confirmed: true}
-		if err := made.Remove(t.Context(), w.owner, "shop", gone); err != nil {
+		gone := contract.EnvironmentRemoval{
+			EnvironmentPath: contract.EnvironmentOf("shop", "1.0.0", "prod"),
+			Removal:         contract.Removal{Confirm: true},
+		}
+		if _, err := made.DeleteEnvironment(t.Context(), w.owner, gone); err != nil {
 			t.Fatal(err)
 		}
-		renamed := projects.EnvironmentChange{Name: new("staging")}
-		dev := v.Environments[0].ID
-		if _, err := made.UpdateEnvironment(t.Context(), w.owner, "shop", dev, "", renamed); err != nil {
+		renamed := contract.EnvironmentChange{Name: new("staging")}.Of("shop", "2.0.0", v.Environments[0].ID)
+		if _, err := made.UpdateEnvironment(t.Context(), w.owner, renamed); err != nil {
 			t.Fatal(err)
 		}
 		for _, options := range []exports.Options{gateway, {Format: "data", Consumers: true}} {

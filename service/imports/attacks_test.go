@@ -16,7 +16,6 @@ import (
 	"postern/models"
 	"postern/platform/egress"
 	"postern/service/access"
-	"postern/service/imports"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -56,10 +55,10 @@ func TestImportOfAnotherTeamsZip(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		zip := sample(t).zip(t, bundle.FormatGateway)
-		first := w.take(t, zip, imports.Input{})
+		first := w.take(t, zip, contract.NewImport{})
 		before, _ := w.export(t, first.Project.ID, bundle.FormatGateway)
 		w.owner = w.otherTeam(t)
-		second := w.take(t, zip, imports.Input{Name: "stolen"})
+		second := w.take(t, zip, contract.NewImport{Name: "stolen"})
 		if second.Made.Keys != 0 || second.Made.Users != first.Made.Users {
 			t.Errorf("the copy has %+v, the original %+v", second.Made, first.Made)
 		}
@@ -96,7 +95,7 @@ func TestImportOfOthersKeyHashes(t *testing.T) {
 		current, previous := [32]byte{1}, [32]byte{2}
 		victim := sample(t)
 		victim.keys[0].Hash, victim.keys[0].OldHash, victim.keys[0].GraceEndsAt = current, &previous, soon
-		theirs := w.take(t, victim.zip(t, bundle.FormatData), imports.Input{})
+		theirs := w.take(t, victim.zip(t, bundle.FormatData), contract.NewImport{})
 
 		w.owner = w.otherTeam(t)
 		zips := map[string]func(*snapshot.Key){
@@ -111,7 +110,7 @@ func TestImportOfOthersKeyHashes(t *testing.T) {
 			m.project.API.Audience, m.keys = "", m.keys[:1]
 			m.keys[0].Hash, m.keys[0].OldHash, m.keys[0].GraceEndsAt = [32]byte{9}, nil, time.Time{}
 			steal(&m.keys[0])
-			out := w.take(t, m.zip(t, bundle.FormatData), imports.Input{})
+			out := w.take(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 			list := codes(out.LeftOut)
 			if out.Made.Keys != 0 || !strings.Contains(strings.Join(list, " "), "keys_taken") {
 				t.Errorf("%s: %d keys are made; left out: %v", name, out.Made.Keys, list)
@@ -203,7 +202,7 @@ func withProviderAt(issuer string) func(*made) {
 	return func(m *made) {
 		p := &m.project.Clients[0].Providers[0]
 		p.Type, p.Issuer, p.Settings.Managed, p.Settings.Mappings = "oidc", issuer, false, nil
-		p.Settings.SignInDomains, p.Settings.Domains = nil, nil
+		p.Settings.SignInDomains, p.Settings.AuthoritativeDomains = nil, nil
 	}
 }
 
@@ -244,7 +243,7 @@ func TestImportedAddresses(t *testing.T) {
 			m := sample(t)
 			test.change(&m)
 			before := rows(t, db)
-			refusal := w.refused(t, m.zip(t, bundle.FormatData), imports.Input{})
+			refusal := w.refused(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 			if len(refusal.Fields) == 0 || !strings.Contains(refusal.Fields[0].Pointer, test.at) {
 				t.Errorf("%v: fields %+v, want the first at %s", refusal, refusal.Fields, test.at)
 			}
@@ -256,6 +255,6 @@ func TestImportedAddresses(t *testing.T) {
 	t.Run("none of them", func(t *testing.T) {
 		w := newWorld(t, state.OpenSQLite(t))
 		w.guard(t)
-		w.take(t, sample(t).zip(t, bundle.FormatData), imports.Input{DryRun: true})
+		w.take(t, sample(t).zip(t, bundle.FormatData), contract.NewImport{DryRun: true})
 	})
 }

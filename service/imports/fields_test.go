@@ -13,9 +13,10 @@ import (
 // the fields that are written.
 var fates = map[string]string{
 	"written": `Add, API, Append, Query, Remove, Rename, Replace, Request, RequestBody, Response, ResponseBody,
-		Introspection, Transforms, Changes, Types, APIScopes, Access, AccessFor, Algorithm, Allow, AllowedIPs, AppID,
-		AppOrigins, Approvals, Audience, BackchannelLogoutURI, BuiltIn, CORS, Claim, ClientID, Clients, Color, Consents,
-		CreatedAt, Credentials, Default, Deny, Description, Forget, Remember, Directory, DisplayName, Domains, Email,
+		Introspection, Transforms, Changes, Types, APIScopes, Access, AccessFor, Algorithm, Allow, AllowedIPs,
+		AppOrigins, Approvals, Audience, AuthoritativeDomains, BackchannelLogoutURI, BuiltIn, CORS, Claim, ClientID,
+		ClientToken, Clients, Color, Consents,
+		CreatedAt, Credentials, Default, Deny, Description, Forget, Remember, Directory, DisplayName, Email,
 		EmailVerified, Enabled, Endpoint, Endpoints, Authorization, Token, JWKS, UserInfo, EndSession, Environment,
 		Environments, ExpiresAt, ExpiresIn, ExposedHeaders,
 		ExternalID, FallbackOwner, Frozen, GraceEndsAt, GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Identities,
@@ -24,7 +25,7 @@ var fates = map[string]string{
 		OldHash, Opaque, Origins, Owner, PKCE, Parents, Path, Prefix, Profile, Product, ProductID, ProductTitle,
 		Project, ProviderID, Providers, ReadWriteScopes, OpenAPI, Relation, Object, User, Publication, Validation,
 		RedirectURIs, RefreshFor, ResponseMode, Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains,
-		State, Subject, Target, Tenant, TenantID, Tenants, Title, TokenClient, TokenUpstream, Type, UpdatedAt,
+		State, Subject, Target, Tenant, TenantID, Tenants, Title, Type, UpdatedAt, UpstreamToken,
 		UserName, Value, Versions, Welcome`,
 	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
 		Routes, ProjectID, RevisedAt, Revision, TakenDown, TeamID, Users`,

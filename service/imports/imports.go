@@ -10,6 +10,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/targets"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -37,37 +40,6 @@ type Service struct {
 	Changed  func(context.Context) // called after a commit; returns when this process serves the change
 }
 
-// Input says how to import a zip.
-type Input struct {
-	Team     string              // id; the principal's home team when empty
-	Name     string              // of the project; "": the name in the zip
-	SHA256   *[32]byte           // that the zip must have; nil: any
-	SignedBy []ed25519.PublicKey // one of which must have signed it; none: not checked
-	DryRun   bool                // change nothing, and return what an import would do
-}
-
-// Outcome is what an import did, or would do.
-type Outcome struct {
-	Project projects.Project
-	SHA256  [32]byte // of the zip
-	Signed  bool     // it has a signature; see Input.SignedBy
-	Made    Counts
-	LeftOut []Item
-	DryRun  bool
-}
-
-// Counts are the numbers of rows that an import made.
-type Counts struct {
-	Versions, Environments, KeyTypes, Tenants, AppClients, Providers, Groups, Users, Keys, Relations int64
-}
-
-// Item is something that the new project does not have as the exported one had it.
-type Item struct {
-	Code    string // stable, snake_case
-	Subject string // what it is about, such as prod of 1.0.0; "" for all
-	Detail  string // what is different, and what to do
-}
-
 // errDryRun undoes what a dry run has written.
 var errDryRun = errors.New("imports: a dry run changes nothing")
 
@@ -75,32 +47,32 @@ var errDryRun = errors.New("imports: a dry run changes nothing")
 // with the code bundle_invalid or bundle_unreadable for a zip that does not verify, and with
 // fields for what breaks the rules of this server; Conflict name_taken.
 func (s *Service) Import(
-	ctx context.Context, p access.Principal, zip io.ReaderAt, size int64, in Input,
-) (Outcome, error) {
+	ctx context.Context, p access.Principal, in contract.NewImport, zip io.ReaderAt, size int64,
+) (contract.Import, error) {
 	team, err := teamFor(p, in.Team)
-	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+	var against bundle.Against
+	if err == nil {
+		against, err = againstOf(in)
 	}
-	contents, err := bundle.Read(ctx, zip, size, bundle.Against{
-		Targets:  targets.All(),
-		SHA256:   in.SHA256,
-		SignedBy: in.SignedBy,
-	})
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
+	}
+	contents, err := bundle.Read(ctx, zip, size, against)
+	if err != nil {
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	if in.Name != "" {
 		contents.Project.Name = in.Name
 	}
 	if err := checkContents(p, team, contents); err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	checked, err := s.check(ctx, p, contents)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	if checked.usedClients, err = s.usedClients(ctx, team, contents.Project.Clients); err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	var w *work
 	write := func(stage models.Stage) error {
@@ -116,17 +88,47 @@ func (s *Service) Import(
 		err = s.duplicate(ctx, contents.Project.Name, err)
 	}
 	if err != nil {
-		return Outcome{}, fmt.Errorf("imports: %w", err)
+		return contract.Import{}, fmt.Errorf("imports: %w", err)
 	}
 	s.Changed(ctx)
 	return w.out, nil
 }
 
-// Allow checks that the principal may import into a team, the home team when empty, before the
-// zip is taken in.
-func (s *Service) Allow(p access.Principal, team string) error {
-	_, err := teamFor(p, team)
+// Allow checks that the principal may import into the team, the home team when empty, and that the rest of the request
+// is valid, before the zip is taken in.
+func (s *Service) Allow(p access.Principal, in contract.NewImport) error {
+	_, err := teamFor(p, in.Team)
+	if err == nil {
+		_, err = againstOf(in)
+	}
 	return err
+}
+
+// againstOf returns what a zip is verified against.
+func againstOf(in contract.NewImport) (bundle.Against, error) {
+	out := bundle.Against{Targets: targets.All()}
+	var wrong []fault.Field
+	if in.SHA256 != "" {
+		sum, err := hex.DecodeString(in.SHA256)
+		if err != nil || len(sum) != 32 {
+			wrong = append(wrong, fault.Field{
+				Pointer: "/sha256", Code: "invalid_sha256", Detail: "Use 64 hexadecimal digits.",
+			})
+		} else {
+			out.SHA256 = (*[32]byte)(sum)
+		}
+	}
+	if in.SignedBy != "" {
+		key, err := base64.StdEncoding.DecodeString(in.SignedBy)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			wrong = append(wrong, fault.Field{
+				Pointer: "/signed_by", Code: "invalid_key", Detail: "Give an Ed25519 public key in base64.",
+			})
+		} else {
+			out.SignedBy = []ed25519.PublicKey{key}
+		}
+	}
+	return out, fault.InvalidFields(wrong)
 }
 
 func teamFor(p access.Principal, named string) (string, error) {

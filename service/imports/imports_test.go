@@ -2,7 +2,7 @@ package imports_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/imports"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -46,9 +46,9 @@ func sample(t *testing.T) made {
 	return made{}
 }
 
-func (w *world) refused(t *testing.T, zip []byte, in imports.Input) *fault.Error {
+func (w *world) refused(t *testing.T, zip []byte, in contract.NewImport) *fault.Error {
 	t.Helper()
-	_, err := w.Import(t.Context(), w.owner, bytes.NewReader(zip), int64(len(zip)), in)
+	_, err := w.Import(t.Context(), w.owner, in, bytes.NewReader(zip), int64(len(zip)))
 	refusal, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		t.Fatalf("error %v, want a refusal", err)
@@ -63,7 +63,7 @@ func rows(t *testing.T, db *models.DB) string {
 	for _, table := range []string{
 		"projects", "versions", "environments", "key_types", "tenants", "project_tenants", "products", "api_keys",
 		"app_clients", "providers", "group_mappings", "user_groups", "group_groups", "end_users", "identities",
-		"group_members", "mapped_members", "login_consents", "tenant_logins", "pre_approvals", "relations", "revisions",
+		"group_members", "mapped_members", "login_consents", "signup_policies", "approvals", "relations", "revisions",
 		"audit_entries",
 	} {
 		var n int
@@ -75,7 +75,7 @@ func rows(t *testing.T, db *models.DB) string {
 	return strings.Join(out, ", ")
 }
 
-func codes(items []imports.Item) (out []string) {
+func codes(items []contract.LeftOut) (out []string) {
 	for _, one := range items {
 		if !slices.Contains(out, one.Code) {
 			out = append(out, one.Code)
@@ -89,11 +89,11 @@ func TestDryRun(t *testing.T) {
 		w := newWorld(t, db)
 		zip := sample(t).zip(t, bundle.FormatData)
 		before := rows(t, db)
-		would := w.take(t, zip, imports.Input{DryRun: true})
+		would := w.take(t, zip, contract.NewImport{DryRun: true})
 		if after := rows(t, db); after != before {
 			t.Errorf("it has written: %s, before: %s", after, before)
 		}
-		did := w.take(t, zip, imports.Input{})
+		did := w.take(t, zip, contract.NewImport{})
 		if would.Made != did.Made || would.Project.ID != did.Project.ID {
 			t.Errorf("it would make %+v as %s, and made %+v as %s", would.Made, would.Project.ID, did.Made,
 				did.Project.ID)
@@ -110,9 +110,9 @@ func TestImportBesideTheOriginal(t *testing.T) {
 		w := newWorld(t, db)
 		m := sample(t)
 		zip := m.zip(t, bundle.FormatGateway)
-		first := w.take(t, zip, imports.Input{})
+		first := w.take(t, zip, contract.NewImport{})
 		before := rows(t, db)
-		refusal := w.refused(t, zip, imports.Input{})
+		refusal := w.refused(t, zip, contract.NewImport{})
 		if refusal.Kind != fault.Conflict || refusal.Code != "name_taken" || refusal.Fields[0].Pointer != "/name" {
 			t.Errorf("under the same name: %v", refusal)
 		}
@@ -121,7 +121,7 @@ func TestImportBesideTheOriginal(t *testing.T) {
 		}
 		m.project.API.Audience = "" // which one project of the team has
 		zip = m.zip(t, bundle.FormatGateway)
-		second := w.take(t, zip, imports.Input{Name: "another"})
+		second := w.take(t, zip, contract.NewImport{Name: "another"})
 		if second.Project.ID == first.Project.ID || second.Project.Name != "another" {
 			t.Errorf("the second project is %s, %s", second.Project.Name, second.Project.ID)
 		}
@@ -149,7 +149,7 @@ func TestKeysFollowUsersWithNewIDs(t *testing.T) {
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &user) }); err != nil {
 			t.Fatal(err)
 		}
-		out := w.take(t, m.zip(t, bundle.FormatData), imports.Input{})
+		out := w.take(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 		for query, want := range map[string]int64{
 			"SELECT count(*) FROM api_keys WHERE owner LIKE 'usr_%' AND owner NOT IN (SELECT id FROM end_users " +
 				"WHERE tenant_id <> '" + tenant.ID + "')": 0,
@@ -239,7 +239,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 			m := sample(t)
 			test.change(&m)
 			before := rows(t, db)
-			refusal := w.refused(t, m.zip(t, bundle.FormatData), imports.Input{})
+			refusal := w.refused(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 			if test.code != "" && refusal.Code != test.code {
 				t.Errorf("code %s, want %s: %v %v", refusal.Code, test.code, refusal, refusal.Fields)
 			}
@@ -274,14 +274,14 @@ func TestAccessToImports(t *testing.T) {
 		"a token without users":        {as(access.Owner, access.ScopeWrite, access.ScopeKeys), fault.Forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.Import(t.Context(), test.p, bytes.NewReader(zip), int64(len(zip)), imports.Input{DryRun: true})
+			_, err := w.Import(t.Context(), test.p, contract.NewImport{DryRun: true}, bytes.NewReader(zip), int64(len(zip)))
 			if fault.KindOf(err) != test.kind {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
 	allowed := as(access.Member, access.ScopeWrite, access.ScopeUsers, access.ScopeKeys)
-	if _, err := w.Import(t.Context(), allowed, bytes.NewReader(zip), int64(len(zip)), imports.Input{}); err != nil {
+	if _, err := w.Import(t.Context(), allowed, contract.NewImport{}, bytes.NewReader(zip), int64(len(zip))); err != nil {
 		t.Error(err)
 	}
 }
@@ -291,13 +291,13 @@ func TestImportVerifiesTheZip(t *testing.T) {
 	zip := sample(t).zip(t, bundle.FormatData)
 	for name, test := range map[string]struct {
 		zip  []byte
-		in   imports.Input
+		in   contract.NewImport
 		code string
 	}{
-		"no zip":          {[]byte("PK"), imports.Input{}, "bundle_unreadable"},
-		"a changed byte":  {changed(zip), imports.Input{}, "bundle_invalid"},
-		"another SHA-256": {zip, imports.Input{SHA256: &[32]byte{}}, "bundle_invalid"},
-		"not signed":      {zip, imports.Input{SignedBy: []ed25519.PublicKey{make([]byte, 32)}}, "bundle_invalid"},
+		"no zip":          {[]byte("PK"), contract.NewImport{}, "bundle_unreadable"},
+		"a changed byte":  {changed(zip), contract.NewImport{}, "bundle_invalid"},
+		"another SHA-256": {zip, contract.NewImport{SHA256: strings.Repeat("0", 64)}, "bundle_invalid"},
+		"not signed":      {zip, contract.NewImport{SignedBy: base64.StdEncoding.EncodeToString(make([]byte, 32))}, "bundle_invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if refusal := w.refused(t, test.zip, test.in); refusal.Code != test.code {
@@ -327,7 +327,7 @@ func TestImport_revokedKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := w.take(t, m.zip(t, bundle.FormatData), imports.Input{})
+		out := w.take(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 		found, err := db.Read(t.Context()).KeysByID([]string{m.keys[active].ID, m.keys[revoked].ID})
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
 )
@@ -49,7 +50,7 @@ func (w *work) writeClient(tx *models.Tx, in *login.Imported, tenant string) err
 			return err
 		}
 		w.providers[old] = p.ID
-		p.ClientID, p.CreatedAt = row.ID, stored(p.CreatedAt)
+		p.AppClientID, p.CreatedAt = row.ID, stored(p.CreatedAt)
 		if err := tx.Insert(&p); err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func (w *work) writeMappingsOf(
 	for _, rule := range rules {
 		group, have := groups[rule.GroupID]
 		if !have { // the export left out the people, and their groups with them
-			w.out.LeftOut = append(w.out.LeftOut, Item{
+			w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 				Code:    "group_mapping",
 				Subject: rule.Claim + " = " + rule.Value,
 				Detail: "The rule names the group " + rule.GroupID + ", which is not in the zip. Create the group, " +

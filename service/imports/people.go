@@ -9,7 +9,7 @@ import (
 	"postern/service/login"
 )
 
-// writeDirectories makes groups and entry rules of the tenants that are new here.
+// writeDirectories makes groups and sign-up policies of the tenants that are new here.
 func (w *work) writeDirectories(context.Context) error {
 	for _, t := range w.project.Tenants {
 		if t.Directory == nil || w.existing[t.ID] {
@@ -17,8 +17,8 @@ func (w *work) writeDirectories(context.Context) error {
 		}
 		tenant := w.tenants[t.ID].ID
 		if t.Directory.InviteOnly {
-			rule := models.TenantLogin{TenantID: tenant, InviteOnly: true, UpdatedAt: w.now}
-			if err := insertAll(w, []models.TenantLogin{rule}); err != nil {
+			rule := models.SignupPolicy{TenantID: tenant, InviteOnly: true, UpdatedAt: w.now}
+			if err := insertAll(w, []models.SignupPolicy{rule}); err != nil {
 				return err
 			}
 		}
@@ -72,19 +72,20 @@ func (w *work) writeApprovals(tenant string, approvals []snapshot.Approval) erro
 	for i, a := range approvals {
 		ids[i] = a.ID
 	}
-	kept, err := w.keptIDs(&models.PreApproval{}, "apv", "approvals", ids)
+	kept, err := w.keptIDs(&models.Approval{}, "apv", "approvals", ids)
 	if err != nil {
 		return err
 	}
-	var rows []models.PreApproval
+	var rows []models.Approval
 	for _, a := range approvals {
-		row := models.PreApproval{
+		row := models.Approval{
 			ID:        kept[a.ID],
 			TenantID:  tenant,
 			Kind:      a.Kind,
 			Value:     a.Value,
 			Groups:    []string{},
 			CreatedAt: stored(a.CreatedAt),
+			UpdatedAt: w.now,
 		}
 		for _, group := range a.Groups {
 			if id, have := w.groups[group]; have {

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/imports"
 	"postern/testkit/state"
 )
 
@@ -110,7 +110,7 @@ func TestImport_rowsOfATransaction(t *testing.T) {
 	if err := db.OnStatement(func(context.Context) { commit() }); err != nil { // at most one commit after the last one
 		t.Fatal(err)
 	}
-	w.take(t, zip, imports.Input{})
+	w.take(t, zip, contract.NewImport{})
 	commit()
 	if before < 3*many || most > rowsOfPiece {
 		t.Errorf("it wrote %d rows, up to %d of them in one transaction", before, most)
@@ -141,7 +141,7 @@ func TestImport_pieces(t *testing.T) {
 		}
 		w.findsNothing(t, m)
 	}}
-	if _, err := w.Import(t.Context(), w.owner, reading, int64(len(zip)), imports.Input{}); err != nil {
+	if _, err := w.Import(t.Context(), w.owner, contract.NewImport{}, reading, int64(len(zip))); err != nil {
 		t.Fatal(err)
 	}
 	if changes < 2 || keys < rowsOfPiece {
@@ -200,7 +200,7 @@ func TestImport_killed(t *testing.T) {
 					_ = db.Close() // nothing can be written from now on
 				}
 			}}
-			if _, err := w.Import(t.Context(), w.owner, killed, int64(len(zip)), imports.Input{}); err == nil {
+			if _, err := w.Import(t.Context(), w.owner, contract.NewImport{}, killed, int64(len(zip))); err == nil {
 				t.Fatal("the import has finished")
 			}
 			if rows(t, reader) == before {
@@ -216,7 +216,7 @@ func TestImport_killed(t *testing.T) {
 					t.Errorf("it left behind: %s, before: %s", after, before)
 				}
 			}
-			out := w.take(t, zip, imports.Input{})
+			out := w.take(t, zip, contract.NewImport{})
 			if out.Project.ID != m.project.ID || out.Made.Keys != int64(len(m.keys)) {
 				t.Errorf("the next import made %+v as %s: %+v", out.Made, out.Project.ID, codes(out.LeftOut))
 			}

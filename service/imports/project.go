@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -270,9 +271,9 @@ func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 }
 
 // warn adds the warnings of the checks to what is left out.
-func warn(list []fault.Warning) (out []Item) {
+func warn(list []fault.Warning) (out []contract.LeftOut) {
 	for _, one := range list {
-		out = append(out, Item{Code: one.Code, Detail: one.Detail})
+		out = append(out, contract.LeftOut{Code: one.Code, Detail: one.Detail})
 	}
 	return out
 }

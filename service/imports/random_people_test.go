@@ -11,7 +11,7 @@ import (
 	"postern/service/login/providers"
 )
 
-// people gives a tenant app clients, groups, entry rules and users.
+// people gives a tenant app clients, groups, a sign-up policy and users.
 func (m *maker) people(to *made, t *snapshot.Tenant) {
 	d := &snapshot.Directory{InviteOnly: m.maybe()}
 	t.Directory = d
@@ -137,10 +137,10 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 	p := snapshot.Provider{
 		ID:            m.id("idp"),
 		Type:          kind,
-		AppID:         fmt.Sprintf("app %d", n),
+		ClientID:      fmt.Sprintf("app %d", n),
 		Enabled:       m.maybe(),
-		TokenClient:   snapshot.ServiceToken,
-		TokenUpstream: snapshot.ServiceToken,
+		ClientToken:   snapshot.ServiceToken,
+		UpstreamToken: snapshot.ServiceToken,
 		Settings: &snapshot.ProviderSettings{
 			HasSecret:     traits.NeedsSecret || m.maybe(),
 			Scopes:        traits.Scopes,
@@ -152,7 +152,7 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 	switch {
 	case kind == "oidc":
 		p.Issuer = fmt.Sprintf("https://idp%d.example/realms/a", n)
-		p.Settings.Domains = []string{"example.com"}[:m.IntN(2)]
+		p.Settings.AuthoritativeDomains = []string{"example.com"}[:m.IntN(2)]
 		p.Settings.ResponseMode = m.pick("query", "form_post")
 		if m.maybe() {
 			at := "https://idp.example/" + m.id("at")
@@ -162,7 +162,7 @@ func (m *maker) provider(n int, d *snapshot.Directory) snapshot.Provider {
 			}
 		}
 	case kind == "github" && m.maybe():
-		p.AppID, p.Settings.Managed, p.Settings.HasSecret = "", true, false
+		p.ClientID, p.Settings.Managed, p.Settings.HasSecret = "", true, false
 	}
 	if kind == "oidc" && len(d.Groups) > 0 {
 		p.Settings.Mappings = []snapshot.GroupMapping{{

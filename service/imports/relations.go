@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 )
@@ -37,7 +38,7 @@ func (w *work) writeRelations(ctx context.Context) error {
 		return err
 	}
 	if b.absent > 0 {
-		w.out.LeftOut = append(w.out.LeftOut, Item{
+		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "relations_without_user",
 			Subject: fmt.Sprint(b.absent),
 			Detail: "Their owners are users and app clients that the tenant of this team does not have. Add the " +

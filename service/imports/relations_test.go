@@ -13,10 +13,10 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/targets"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/imports"
 	"postern/testkit/state"
 )
 
@@ -66,19 +66,19 @@ func TestRelationsFollowNewIDs(t *testing.T) {
 			t.Fatal("the sample's tenants are in another order")
 		}
 		zip := m.zip(t, bundle.FormatGateway)
-		first := w.take(t, zip, imports.Input{})
+		first := w.take(t, zip, contract.NewImport{})
 		if first.Made.Relations != 7 || slices.Contains(codes(first.LeftOut), "relations_without_user") {
 			t.Errorf("an empty server: %+v, %v", first.Made, codes(first.LeftOut))
 		}
 		if got := w.ownersOf(t, first.Project.ID, own.ID); got["order:1"] != user || got["order:2"] != client {
 			t.Errorf("an empty server: %v", got)
 		}
-		would := w.take(t, zip, imports.Input{Name: "copy", DryRun: true})
-		second := w.take(t, zip, imports.Input{Name: "copy"})
+		would := w.take(t, zip, contract.NewImport{Name: "copy", DryRun: true})
+		second := w.take(t, zip, contract.NewImport{Name: "copy"})
 		if second.Made.Relations != 6 || would.Made != second.Made {
 			t.Errorf("beside the original: %+v, and in a dry run %+v", second.Made, would.Made)
 		}
-		at := slices.IndexFunc(second.LeftOut, func(i imports.Item) bool { return i.Code == "relations_without_user" })
+		at := slices.IndexFunc(second.LeftOut, func(i contract.LeftOut) bool { return i.Code == "relations_without_user" })
 		if at < 0 || second.LeftOut[at].Subject != "1" {
 			t.Errorf("beside the original is left out: %+v", second.LeftOut)
 		}
@@ -111,7 +111,7 @@ func TestImportRefusesUsersOfRelationsThatNoDatabaseTakes(t *testing.T) {
 			w := newWorld(t, state.OpenSQLite(t))
 			m := sample(t)
 			m.relations = []snapshot.Relation{owns(tenantNamed(m.project, "default"), user, "order:1")}
-			refusal := w.refused(t, m.zip(t, bundle.FormatData), imports.Input{})
+			refusal := w.refused(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 			if refusal.Kind != fault.Invalid || len(refusal.Fields) != 1 ||
 				refusal.Fields[0].Pointer != "/authz/relations.jsonl/order:1/user" {
 				t.Errorf("%v %+v", refusal, refusal.Fields)
@@ -175,7 +175,7 @@ func TestImportOfManyRelations(t *testing.T) {
 			}
 		}()
 		began := time.Now()
-		out := w.take(t, zip.Bytes(), imports.Input{})
+		out := w.take(t, zip.Bytes(), contract.NewImport{})
 		took := time.Since(began)
 		close(stop)
 		grown := int64(<-done) - int64(before.HeapInuse)

@@ -18,6 +18,7 @@ import (
 
 	"postern/bundle"
 	"postern/bundle/targets"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/secrets"
@@ -87,9 +88,9 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	}
 }
 
-func (w *world) take(t *testing.T, zip []byte, in imports.Input) imports.Outcome {
+func (w *world) take(t *testing.T, zip []byte, in contract.NewImport) contract.Import {
 	t.Helper()
-	out, err := w.Import(t.Context(), w.owner, bytes.NewReader(zip), int64(len(zip)), in)
+	out, err := w.Import(t.Context(), w.owner, in, bytes.NewReader(zip), int64(len(zip)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestRoundTrip(t *testing.T) {
 				first = before.zip(t, format)
 				zips[seed] = first
 			}
-			out := w.take(t, first, imports.Input{})
+			out := w.take(t, first, contract.NewImport{})
 			second, imported := w.export(t, out.Project.ID, format)
 			compareDocuments(t, first, second, changed)
 			before.lose(imported)

@@ -5,16 +5,17 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/projects"
 )
 
 // rowsAtOnce is how many rows are written with one statement.
@@ -51,7 +52,7 @@ type work struct {
 	entries []access.Entry
 
 	changedIDs map[string]int64 // how many got new ids, by what they are
-	out        Outcome
+	out        contract.Import
 }
 
 func newWork(
@@ -77,7 +78,12 @@ func newWork(
 	}
 	rand.Read(w.seed[:])                                     // never fails: it ends the process instead
 	w.begins, _ = models.ParseID("usr", models.NewID("usr")) // an id that was just made
-	w.out = Outcome{SHA256: contents.SHA256, Signed: contents.Signed, DryRun: dryRun}
+	w.out = contract.Import{
+		State: contract.ImportDone, SHA256: hex.EncodeToString(contents.SHA256[:]), Signed: contents.Signed,
+	}
+	if dryRun {
+		w.out.State = contract.ImportDryRun
+	}
 	return w
 }
 
@@ -172,7 +178,7 @@ func storedOrNil(t time.Time) *time.Time {
 
 // finish hands the project over to its team, checks what needs the whole project, and records the import. In a dry run
 // it returns errDryRun.
-func (w *work) finish(tx *models.Tx) (err error) {
+func (w *work) finish(tx *models.Tx) error {
 	w.row.TeamID, w.row.Name, w.row.ProductID, w.row.DeletedAt = w.team, w.project.Name, w.product, nil
 	if err := tx.HandOver(w.stage, w.row, w.moved); err != nil {
 		return err
@@ -185,9 +191,11 @@ func (w *work) finish(tx *models.Tx) (err error) {
 	if err := w.service.Projects.FitsImported(tx, w.row); err != nil {
 		return err
 	}
-	if w.out.Project, err = projects.ViewImported(tx, w.row); err != nil {
+	imported, err := w.service.Projects.ViewImported(tx, w.row)
+	if err != nil {
 		return err
 	}
+	w.out.Project = imported.Project
 	w.out.LeftOut = w.leftOut()
 	if w.dryRun {
 		return errDryRun
@@ -198,12 +206,12 @@ func (w *work) finish(tx *models.Tx) (err error) {
 		Team:   w.team,
 		Detail: map[string]string{
 			"name":      w.row.Name,
-			"sha256":    fmt.Sprintf("%x", w.out.SHA256),
+			"sha256":    w.out.SHA256,
 			"keys":      strconv.FormatInt(w.out.Made.Keys, 10),
 			"users":     strconv.FormatInt(w.out.Made.Users, 10),
 			"relations": strconv.FormatInt(w.out.Made.Relations, 10),
 		},
-		After: w.out.Project,
+		After: imported,
 	})
 	for _, entry := range w.entries {
 		if err := access.Record(tx, w.p, entry); err != nil {

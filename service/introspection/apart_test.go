@@ -17,7 +17,10 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, in := newWorld(t, db), kinds["github"].in
 		fake := kinds["github"].start(t, w.login.Providers, &in)
-		h := furnish(t, w, "shop", in, login.ProviderInput{Type: providers.Google, ClientID: new("other")})
+		h := furnish(t, w, "shop", in, contract.NewProvider{
+			Type:             providers.Google,
+			ProviderSettings: contract.ProviderSettings{ClientID: new("other")},
+		})
 		asked := func() int { return fake.Asked(kinds["github"].path) }
 		refused := func(when string, err error) {
 			t.Helper()
@@ -27,24 +30,22 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 				t.Errorf("%s: %v", when, err)
 			}
 		}
-		other := offer(providers.GitHub, login.ProviderAccessToken)
+		other := offer(providers.GitHub, contract.ProviderAccessToken)
 		other.ClientID = new("another-app")
-		_, err := h.login.CreateProvider(t.Context(), h.owner, h.client, other)
+		_, err := h.login.CreateProvider(t.Context(), h.owner, other.In(h.client))
 		refused("another app at GitHub", err)
-		same := offer(providers.GitHub, login.ProviderAccessToken)
-		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, same)
+		same := offer(providers.GitHub, contract.ProviderAccessToken)
+		_, err = h.login.CreateProvider(t.Context(), h.owner, same.In(h.client))
 		if err != nil {
 			t.Errorf("the same app once more: %v", err)
 		}
-		other.Tokens = nil
-		made, err := h.login.CreateProvider(t.Context(), h.owner, h.client, other)
+		other.TokenType = contract.NewTokenType{}
+		made, err := h.login.CreateProvider(t.Context(), h.owner, other.In(h.client))
 		if err != nil {
 			t.Fatalf("with tokens of ours: %v", err)
 		}
-		_, err = h.login.UpdateProvider(
-			t.Context(), h.owner, made.ID, "",
-			login.ProviderInput{Tokens: &login.TokenTypes{Client: login.ProviderToken}},
-		)
+		change := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: contract.ProviderToken}}
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, change.Of(made.ID))
 		refused("changed afterwards", err)
 
 		h.call(t, "shop", "gho_x").wants(t, "the same app twice", 401, "invalid_token")
@@ -52,8 +53,8 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 			t.Errorf("it was asked %d times, want once", n)
 		}
 		// A gateway that comes to know two all the same shows the token to neither.
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_client = 'provider', "+
-			"token_upstream = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET client_token = 'provider', "+
+			"upstream_token = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
 			t.Fatal(err)
 		}
 		h.reload(t)
@@ -61,7 +62,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 		if n := asked(); n != 1 {
 			t.Errorf("the provider was asked %d times, want once", n)
 		}
-		if err := h.login.DeleteProvider(t.Context(), h.owner, made.ID); err != nil {
+		if _, err := h.login.DeleteProvider(t.Context(), h.owner, made.Path()); err != nil {
 			t.Fatal(err)
 		}
 
@@ -76,7 +77,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.login.CreateProvider(t.Context(), h.owner, client.ID, same)
+		_, err = h.login.CreateProvider(t.Context(), h.owner, same.In(client.ID))
 		if err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
@@ -88,8 +89,8 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 // reload changes the project, so that its gateway loads a new snapshot.
 func (h *house) reload(t *testing.T) {
 	t.Helper()
-	change := projects.Settings{DisplayName: new("Reloaded")}
-	if _, err := h.projects.UpdateSettings(t.Context(), h.owner, "shop", "", change); err != nil {
+	change := contract.ProjectChange{DisplayName: new("Reloaded")}
+	if _, err := h.projects.Update(t.Context(), h.owner, change.Of("shop")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,7 +100,7 @@ func (h *house) reload(t *testing.T) {
 func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		e, fake := newEndpoint(t), fakeoidc.Start(t)
-		in := offer(providers.OIDC, login.ProviderAccessToken)
+		in := offer(providers.OIDC, contract.ProviderAccessToken)
 		in.Issuer = fake.URL
 		h := newHouse(t, db, in)
 		project, err := h.projects.Get(t.Context(), h.owner, "shop")
@@ -107,27 +108,27 @@ func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 			t.Fatal(err)
 		}
 		methods := []string{"jwt", "opaque"}
-		change := projects.AccessChange{
-			Methods: &methods, Opaque: &projects.IntrospectionInput{
+		change := contract.VersionChange{RequestsAuth: contract.RequestsAuthChange{
+			Methods: &methods, Opaque: &contract.NewIntrospection{
 				Introspection: contract.Introspection{Endpoint: e.URL},
 			},
-		}
-		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
+		}}.Of("shop", project.Versions[0].ID)
+		_, err = h.projects.UpdateVersion(t.Context(), h.owner, change)
 		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("an endpoint beside the provider: %v", err)
 		}
-		ids := &login.TokenTypes{Client: login.ProviderToken, Upstream: login.ProviderIDToken}
-		h.update(t, "oidc", login.ProviderInput{Tokens: ids})
-		_, err = h.projects.UpdateAccess(t.Context(), h.owner, "shop", project.Versions[0].ID, "", change)
+		ids := contract.NewTokenType{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}
+		h.update(t, "oidc", contract.ProviderSettings{TokenType: ids})
+		_, err = h.projects.UpdateVersion(t.Context(), h.owner, change)
 		if err != nil {
 			t.Errorf("beside ID tokens: %v", err)
 		}
-		access := login.ProviderInput{Tokens: in.Tokens}
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, h.providers["oidc"], "", access)
+		access := contract.ProviderSettings{TokenType: in.TokenType}
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, access.Of(h.providers["oidc"]))
 		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
 			t.Errorf("the provider beside an endpoint: %v", err)
 		}
-		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET token_upstream = "+
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET upstream_token = "+
 			"'provider_access_token'"); err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,8 @@ package introspection_test
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -14,17 +14,19 @@ func TestAsk_copiedVersion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, e := newWorld(t, db), newEndpoint(t)
 		_, p := w.create(t, opaque("shop", e.URL+"/introspect"))
-		if _, err := w.projects.CreateVersion(t.Context(), p, "shop",
-			projects.VersionInput{Name: "2.0.0"}); err != nil {
+		second := contract.NewVersion{Name: "2.0.0"}.In("shop")
+		if _, err := w.projects.CreateVersion(t.Context(), p, second); err != nil {
 			t.Fatal(err)
 		}
-		gone := projects.RemovalInput{Version: "1.0.0", Confirmed: true}
-		if err := w.projects.Remove(t.Context(), p, "shop", gone); err != nil {
+		gone := contract.VersionRemoval{
+			VersionPath: contract.VersionOf("shop", "1.0.0"), Removal: contract.Removal{Confirm: true},
+		}
+		if _, err := w.projects.DeleteVersion(t.Context(), p, gone); err != nil {
 			t.Fatal(err)
 		}
 		w.call(t, "shop", "canary-token").wants(t, "the removed version", 404, "no_route")
-		name := projects.AccessChange{Name: new("1.0.0")}
-		if _, err := w.projects.UpdateAccess(t.Context(), p, "shop", "2.0.0", "", name); err != nil {
+		name := contract.VersionChange{Name: new("1.0.0")}
+		if _, err := w.projects.UpdateVersion(t.Context(), p, name.Of("shop", "2.0.0")); err != nil {
 			t.Fatal(err)
 		}
 		w.call(t, "shop", "canary-token").wants(t, "the copy", 200, "")

@@ -157,12 +157,14 @@ func TestAsk_IssuerAndAudience(t *testing.T) {
 			iss, aud string
 			status   int
 		}{{"https://accounts.example", "shop", 200}, {"https://other.example", "", 401}, {"", "other", 401}} {
-			change := projects.AccessChange{Opaque: &projects.IntrospectionInput{
+			change := contract.RequestsAuthChange{Opaque: &contract.NewIntrospection{
 				Introspection: contract.Introspection{
 					Endpoint: e.URL + "/introspect", ClientID: "my-api", Issuer: one.iss, Audience: one.aud,
 				},
 			}}
-			_, err := w.projects.UpdateAccess(t.Context(), owner, "shop", shop.Versions[0].ID, "", change)
+			_, err := w.projects.UpdateVersion(t.Context(), owner, contract.VersionChange{RequestsAuth: change}.Of(
+				"shop", shop.Versions[0].ID,
+			))
 			if err != nil {
 				t.Fatal(err)
 			}

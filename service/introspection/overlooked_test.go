@@ -17,30 +17,24 @@ import (
 // otherwise the upstream would get the whole token.
 func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := furnish(t, newWorld(t, db), "shop", login.ProviderInput{Type: providers.Google, ClientID: new("app")})
+		h := furnish(t, newWorld(t, db), "shop", contract.NewProvider{
+			Type:             providers.Google,
+			ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
+		})
 		project, err := h.projects.Get(t.Context(), h.owner, "shop")
 		if err != nil {
 			t.Fatal(err)
 		}
 		access := func(mode string, methods ...string) error {
-			_, err := h.projects.UpdateAccess(
-				t.Context(),
-				h.owner,
-				"shop",
-				project.Versions[0].ID,
-				"",
-				projects.AccessChange{
-					Mode:    &mode,
-					Methods: &methods,
-				},
-			)
+			change := contract.RequestsAuthChange{Mode: &mode, Methods: &methods}
+			_, err := h.projects.UpdateVersion(t.Context(), h.owner, contract.VersionChange{RequestsAuth: change}.Of(
+				"shop", project.Versions[0].ID,
+			))
 			return err
 		}
 		gives := func(client, upstream string) error {
-			types := login.TokenTypes{Client: client, Upstream: upstream}
-			_, err := h.login.UpdateProvider(
-				t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Tokens: &types},
-			)
+			in := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: client, Upstream: upstream}}
+			_, err := h.login.UpdateProvider(t.Context(), h.owner, in.Of(h.providers[providers.Google]))
 			return err
 		}
 		taken := func(when string, err error) {
@@ -57,33 +51,34 @@ func TestATokenTypeNeedsVersionsThatLookAtTokens(t *testing.T) {
 			}
 		}
 		taken("no methods while the upstream gets what the client sends", access("passthrough"))
-		refused("then none", gives(login.ServiceToken, login.NoToken), "/token_type/upstream")
-		refused("then the provider's", gives(login.ServiceToken, login.ProviderAccessToken), "/token_type/upstream")
-		taken("then the provider's for both", gives(login.ProviderToken, login.ProviderAccessToken))
-		more := login.ProviderInput{
-			Type:     providers.Google,
-			ClientID: new("other"),
-			Tokens:   &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken},
+		refused("then none", gives(contract.ServiceToken, contract.NoToken), "/token_type/upstream")
+		refused("then the provider's", gives(contract.ServiceToken, contract.ProviderAccessToken),
+			"/token_type/upstream")
+		taken("then the provider's for both", gives(contract.ProviderToken, contract.ProviderAccessToken))
+		more := contract.NewProvider{
+			Type: providers.Google,
+			ProviderSettings: contract.ProviderSettings{
+				ClientID:  new("other"),
+				TokenType: contract.NewTokenType{Client: contract.ServiceToken, Upstream: contract.NoToken},
+			},
 		}
-		_, err = h.login.CreateProvider(t.Context(), h.owner, h.client, more)
+		_, err = h.login.CreateProvider(t.Context(), h.owner, more.In(h.client))
 		refused("then another provider with none", err, "/token_type/upstream")
 
 		taken("tokens are looked at", access("passthrough", "jwt"))
-		taken("none", gives(login.ServiceToken, login.NoToken))
+		taken("none", gives(contract.ServiceToken, contract.NoToken))
 		refused("passthrough after that", access("passthrough"), "/requests_auth/methods")
 		refused("keys alone after that", access("authenticate", "api_key"), "/requests_auth/methods")
 		taken("keys and tokens", access("authenticate", "api_key", "jwt"))
 
 		off := false
-		_, err = h.login.UpdateProvider(
-			t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &off},
-		)
+		change := contract.ProviderSettings{Enabled: &off}
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, change.Of(h.providers[providers.Google]))
 		taken("the provider is off", err)
 		taken("which nobody signs in with", access("passthrough"))
 		on := true
-		_, err = h.login.UpdateProvider(
-			t.Context(), h.owner, h.providers[providers.Google], "", login.ProviderInput{Enabled: &on},
-		)
+		change.Enabled = &on
+		_, err = h.login.UpdateProvider(t.Context(), h.owner, change.Of(h.providers[providers.Google]))
 		refused("and on again", err, "/token_type/upstream")
 	})
 }
@@ -103,12 +98,14 @@ func TestATenantIsNotServedWhereItsTokensAreOverlooked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := login.ProviderInput{
-			Type:     providers.Google,
-			ClientID: new("app"),
-			Tokens:   &login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken},
+		in := contract.NewProvider{
+			Type: providers.Google,
+			ProviderSettings: contract.ProviderSettings{
+				ClientID:  new("app"),
+				TokenType: contract.NewTokenType{Client: contract.ServiceToken, Upstream: contract.NoToken},
+			},
 		}
-		if _, err := w.login.CreateProvider(t.Context(), owner, client.ID, in); err != nil {
+		if _, err := w.login.CreateProvider(t.Context(), owner, in.In(client.ID)); err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
 		_, err = w.projects.Attach(t.Context(), owner, contract.Attachment("shop", shared.ID))

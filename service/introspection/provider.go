@@ -31,8 +31,8 @@ func (a *Asker) recognize(
 }
 
 func (a *Asker) looksLike(token string, of *policy.ProviderIntrospector) bool {
-	config := providers.Config{Type: of.Type, Issuer: of.Issuer, ClientID: of.AppID}
-	return a.Login.Providers.Recognizes(config, token, of.TokenUpstream == snapshot.ProviderIDToken)
+	config := providers.Config{Type: of.Type, Issuer: of.Issuer, ClientID: of.ClientID}
+	return a.Login.Providers.Recognizes(config, token, of.UpstreamToken == snapshot.ProviderIDToken)
 }
 
 // askProvider asks the provider who owns the token. The caller gets no scopes: those of

@@ -10,7 +10,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/login"
 	"postern/service/login/providers"
@@ -27,23 +26,25 @@ const back = "https://app.example.com/callback"
 
 // kind is a provider whose own tokens browsers get.
 type kind struct {
-	in   login.ProviderInput
+	in   contract.NewProvider
 	path string // of its question about a token
 	// start runs it and tells the set where it is.
-	start func(t *testing.T, set *providers.Set, in *login.ProviderInput) *fakeoidc.Provider
+	start func(t *testing.T, set *providers.Set, in *contract.NewProvider) *fakeoidc.Provider
 }
 
-func offer(kind, upstream string) login.ProviderInput {
-	id, secret := fakeoidc.ClientID, secrets.Secret(fakeoidc.ClientSecret)
-	return login.ProviderInput{
-		Type:         kind,
-		ClientID:     &id,
-		ClientSecret: &secret,
-		Tokens:       &login.TokenTypes{Client: login.ProviderToken, Upstream: upstream},
+func offer(kind, upstream string) contract.NewProvider {
+	id, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	return contract.NewProvider{
+		Type: kind,
+		ProviderSettings: contract.ProviderSettings{
+			ClientID:     &id,
+			ClientSecret: &secret,
+			TokenType:    contract.NewTokenType{Client: contract.ProviderToken, Upstream: upstream},
+		},
 	}
 }
 
-func ofIssuer(t *testing.T, _ *providers.Set, in *login.ProviderInput) *fakeoidc.Provider {
+func ofIssuer(t *testing.T, _ *providers.Set, in *contract.NewProvider) *fakeoidc.Provider {
 	fake := fakeoidc.Start(t)
 	fake.Introspects = true
 	in.Issuer = fake.URL
@@ -54,7 +55,7 @@ func ofIssuer(t *testing.T, _ *providers.Set, in *login.ProviderInput) *fakeoidc
 	return fake
 }
 
-func google(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+func google(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc.Provider {
 	fake := fakegoogle.Start(t)
 	set.GoogleURL, set.GoogleTokenInfo = fake.URL, fake.URL+"/tokeninfo"
 	return fake
@@ -62,37 +63,37 @@ func google(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.
 
 var kinds = map[string]kind{
 	"github": {
-		offer(providers.GitHub, login.ProviderAccessToken),
+		offer(providers.GitHub, contract.ProviderAccessToken),
 		"/applications/" + fakeoidc.ClientID + "/token",
-		func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+		func(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc.Provider {
 			fake := fakegithub.Start(t)
 			set.GitHubURL, set.GitHubAPI = fake.URL, fake.URL
 			return fake.Provider
 		},
 	},
-	"google":    {offer(providers.Google, login.ProviderAccessToken), "/tokeninfo", google},
-	"google id": {offer(providers.Google, login.ProviderIDToken), "/keys", google},
+	"google":    {offer(providers.Google, contract.ProviderAccessToken), "/tokeninfo", google},
+	"google id": {offer(providers.Google, contract.ProviderIDToken), "/keys", google},
 	"facebook": {
-		offer(providers.Facebook, login.NoToken),
+		offer(providers.Facebook, contract.NoToken),
 		"/v23.0/debug_token",
-		func(t *testing.T, set *providers.Set, _ *login.ProviderInput) *fakeoidc.Provider {
+		func(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc.Provider {
 			fake := fakefacebook.Start(t)
 			set.FacebookURL, set.FacebookGraph = fake.URL, fake.URL
 			return fake.Provider
 		},
 	},
 	"microsoft": {
-		offer(providers.Microsoft, login.ProviderAccessToken),
+		offer(providers.Microsoft, contract.ProviderAccessToken),
 		"/userinfo",
-		func(t *testing.T, set *providers.Set, in *login.ProviderInput) *fakeoidc.Provider {
+		func(t *testing.T, set *providers.Set, in *contract.NewProvider) *fakeoidc.Provider {
 			in.Scopes = &[]string{"openid", "api://" + fakeoidc.ClientID + "/access"}
 			fake := fakemicrosoft.Start(t)
 			set.MicrosoftURL, set.MicrosoftSTS = fake.URL, fakemicrosoft.STS(fake)
 			return fake
 		},
 	},
-	"auth0": {offer(providers.Auth0, login.NoToken), "/introspect", ofIssuer},
-	"oidc":  {offer(providers.OIDC, login.ProviderAccessToken), "/introspect", ofIssuer},
+	"auth0": {offer(providers.Auth0, contract.NoToken), "/introspect", ofIssuer},
+	"oidc":  {offer(providers.OIDC, contract.ProviderAccessToken), "/introspect", ofIssuer},
 }
 
 // house is a project whose people sign in.
@@ -105,12 +106,12 @@ type house struct {
 }
 
 // newHouse makes the project shop with the providers.
-func newHouse(t *testing.T, db *models.DB, offers ...login.ProviderInput) *house {
+func newHouse(t *testing.T, db *models.DB, offers ...contract.NewProvider) *house {
 	t.Helper()
 	return furnish(t, newWorld(t, db), "shop", offers...)
 }
 
-func furnish(t *testing.T, w *world, name string, offers ...login.ProviderInput) *house {
+func furnish(t *testing.T, w *world, name string, offers ...contract.NewProvider) *house {
 	t.Helper()
 	setup := &login.Setup{Service: w.login, RedirectURIs: []string{back}, Providers: offers}
 	_, owner := w.create(t, projects.CreateInput{
@@ -178,9 +179,9 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 }
 
 // update changes the provider of a kind.
-func (h *house) update(t *testing.T, kind string, in login.ProviderInput) {
+func (h *house) update(t *testing.T, kind string, in contract.ProviderSettings) {
 	t.Helper()
-	if _, err := h.login.UpdateProvider(t.Context(), h.owner, h.providers[kind], "", in); err != nil {
+	if _, err := h.login.UpdateProvider(t.Context(), h.owner, in.Of(h.providers[kind])); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -222,7 +223,7 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				}
 				seen := h.upstream.Requests()
 				last, authorization := seen[len(seen)-1].Headers, "Bearer "+token
-				if in.Tokens.Upstream == login.NoToken {
+				if in.TokenType.Upstream == contract.NoToken {
 					authorization = ""
 				}
 				for name, want := range map[string]string{
@@ -255,19 +256,19 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 					h.failingProvider(t, fake, one.path, token)
 				}
 				other := "another-app"
-				h.update(t, in.Type, login.ProviderInput{ClientID: &other})
+				h.update(t, in.Type, contract.ProviderSettings{ClientID: &other})
 				if got := h.call(t, h.name, token); got.status == 200 {
 					t.Error("another app's token gets in")
 				}
 				id := fakeoidc.ClientID
-				h.update(t, in.Type, login.ProviderInput{ClientID: &id})
+				h.update(t, in.Type, contract.ProviderSettings{ClientID: &id})
 				h.call(t, h.name, token).wants(t, "as it was", 200, "")
 				if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: user}); err != nil {
 					t.Fatal(err)
 				}
 				h.call(t, h.name, token).wants(t, "a deleted user", 401, "invalid_token")
 				off := false
-				h.update(t, in.Type, login.ProviderInput{Enabled: &off})
+				h.update(t, in.Type, contract.ProviderSettings{Enabled: &off})
 				asked := fake.Asked(one.path)
 				h.call(t, h.name, token).wants(t, "a provider that is off", 401, "invalid_token")
 				if fake.Asked(one.path) != asked {
@@ -286,7 +287,7 @@ func TestATokenIsShownToNoOtherProvider(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		fakes := map[string]*fakeoidc.Provider{}
-		var offers []login.ProviderInput
+		var offers []contract.NewProvider
 		for _, name := range []string{"github", "google", "facebook", "microsoft", "oidc"} {
 			in := kinds[name].in
 			fakes[name] = kinds[name].start(t, w.login.Providers, &in)

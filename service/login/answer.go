@@ -59,7 +59,7 @@ func (s *Service) askAgain(
 		to, err := s.Choose(ctx, in.Client, attempt.ID, row.ID, browser)
 		return Outcome{Again: to}, true, err
 	}
-	client, err := s.client(ctx, row.ClientID)
+	client, err := s.client(ctx, row.AppClientID)
 	if err != nil {
 		return Outcome{}, true, err
 	}

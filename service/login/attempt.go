@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/federation"
@@ -285,7 +286,7 @@ func (s *Service) complete(
 	ctx context.Context, attempt models.LoginAttempt, row models.Provider, answer answered,
 	in AuthorizationResponse,
 ) (Outcome, error) {
-	client, err := s.client(ctx, row.ClientID)
+	client, err := s.client(ctx, row.AppClientID)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -346,12 +347,12 @@ func (s *Service) settle(
 // handedOn returns the provider's tokens that the client or the upstream gets, nil for
 // none.
 func handedOn(row models.Provider, tokens providers.Tokens) *handed {
-	types := TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream}
-	if !types.needsProviders() {
+	types := tokensOf(row)
+	if !needsProviders(types) {
 		return nil
 	}
 	out := &handed{Client: types.Client, Upstream: types.Upstream, Expires: tokens.Expires}
-	if types.Upstream == ProviderIDToken {
+	if types.Upstream == contract.ProviderIDToken {
 		out.ID = tokens.ID.Reveal()
 	} else {
 		out.Access = tokens.Access.Reveal()
@@ -365,7 +366,7 @@ func (h *handed) check(row models.Provider) error {
 		return nil
 	}
 	what := "access token"
-	if h.Upstream == ProviderIDToken {
+	if h.Upstream == contract.ProviderIDToken {
 		what = "ID token"
 	}
 	return fault.New(

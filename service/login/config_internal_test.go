@@ -8,7 +8,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/testkit/state"
 )
@@ -151,106 +150,129 @@ func TestUpdateClient_Accepted(t *testing.T) {
 }
 
 var refusedProviders = map[string]struct {
-	in   ProviderInput
+	in   contract.NewProvider
 	want string
 }{
-	"an unknown kind":           {ProviderInput{Type: "myspace", ClientID: new("app")}, "/type unknown_provider"},
-	"GitHub without a secret":   {ProviderInput{Type: "github", ClientID: new("app")}, "/client_secret required"},
-	"Facebook without a secret": {ProviderInput{Type: "facebook", ClientID: new("app")}, "/client_secret required"},
-	"Google without an id":      {ProviderInput{Type: "google"}, "/client_id required"},
-	"no issuer":                 {ProviderInput{Type: "oidc", ClientID: new("app")}, "/issuer required"},
-	"no domain":                 {ProviderInput{Type: "auth0", ClientID: new("app")}, "/issuer required"},
-	"an issuer of Google's own": {ProviderInput{
-		Type:     "google",
-		ClientID: new("app"),
-		Issuer:   "https://evil.example",
+	"an unknown kind": {contract.NewProvider{
+		Type:             "myspace",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
+	}, "/type unknown_provider"},
+	"GitHub without a secret": {contract.NewProvider{
+		Type:             "github",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
+	}, "/client_secret required"},
+	"Facebook without a secret": {contract.NewProvider{
+		Type:             "facebook",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
+	}, "/client_secret required"},
+	"Google without an id": {contract.NewProvider{Type: "google"}, "/client_id required"},
+	"no issuer": {contract.NewProvider{
+		Type:             "oidc",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
+	}, "/issuer required"},
+	"no domain": {contract.NewProvider{
+		Type:             "auth0",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
+	}, "/issuer required"},
+	"an issuer of Google's own": {contract.NewProvider{
+		Type:             "google",
+		Issuer:           "https://evil.example",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
 	}, "/issuer issuer_not_taken"},
-	"an issuer inside": {ProviderInput{
-		Type:     "oidc",
-		ClientID: new("app"),
-		Issuer:   "https://169.254.169.254",
+	"an issuer inside": {contract.NewProvider{
+		Type:             "oidc",
+		Issuer:           "https://169.254.169.254",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
 	}, "/issuer target_forbidden"},
-	"an issuer with a query": {ProviderInput{
-		Type:     "oidc",
-		ClientID: new("app"),
-		Issuer:   "http://127.0.0.1:9/?x",
+	"an issuer with a query": {contract.NewProvider{
+		Type:             "oidc",
+		Issuer:           "http://127.0.0.1:9/?x",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
 	}, "/issuer invalid_url"},
-	"an issuer that is a file": {ProviderInput{
-		Type:     "oidc",
-		ClientID: new("app"),
-		Issuer:   "file:///etc/passwd",
+	"an issuer that is a file": {contract.NewProvider{
+		Type:             "oidc",
+		Issuer:           "file:///etc/passwd",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
 	}, "/issuer invalid_url"},
-	"no openid": {ProviderInput{
-		Type:     "google",
-		ClientID: new("app"),
-		Scopes:   &[]string{"email"},
+	"no openid": {contract.NewProvider{
+		Type:             "google",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app"), Scopes: &[]string{"email"}},
 	}, "/scopes scope_missing"},
-	"Google, managed": {ProviderInput{
-		Type:    "google",
-		Managed: true,
+	"Google, managed": {contract.NewProvider{
+		Type: "google", Managed: true,
 	}, "/managed managed_login_unavailable"},
-	"GitHub, managed, without one": {ProviderInput{
-		Type:    "github",
-		Managed: true,
+	"GitHub, managed, without one": {contract.NewProvider{
+		Type: "github", Managed: true,
 	}, "/managed managed_login_unavailable"},
-	"Auth0's access tokens without an audience": {ProviderInput{
-		Type:     "auth0",
-		ClientID: new("app"),
-		Issuer:   "127.0.0.1",
-		Tokens:   &TokenTypes{ProviderToken, ProviderAccessToken},
+	"Auth0's access tokens without an audience": {contract.NewProvider{
+		Type:   "auth0",
+		Issuer: "127.0.0.1",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID:  new("app"),
+			TokenType: contract.NewTokenType{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken},
+		},
 	}, "/audience required"},
-	"a domain of GitHub's": {ProviderInput{
-		Type:         "github",
-		ClientID:     new("app"),
-		ClientSecret: new(secrets.Secret("secret")),
-		Domains:      &[]string{"example.com"},
+	"a domain of GitHub's": {contract.NewProvider{
+		Type: "github",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID:             new("app"),
+			ClientSecret:         new(contract.Secret("secret")),
+			AuthoritativeDomains: &[]string{"example.com"},
+		},
 	}, "/authoritative_domains domains_not_taken"},
-	"a domain of any Microsoft tenant": {ProviderInput{
-		Type:     "microsoft",
-		ClientID: new("app"),
-		Domains:  &[]string{"example.com"},
+	"a domain of any Microsoft tenant": {contract.NewProvider{
+		Type: "microsoft",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID: new("app"), AuthoritativeDomains: &[]string{"example.com"},
+		},
 	}, "/authoritative_domains domains_not_taken"},
-	"a domain that is an address": {ProviderInput{
-		Type:     "oidc",
-		ClientID: new("app"),
-		Issuer:   "https://8.8.8.8",
-		Domains:  &[]string{"example.com", "ana@example.com"},
+	"a domain that is an address": {contract.NewProvider{
+		Type:   "oidc",
+		Issuer: "https://8.8.8.8",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID: new("app"), AuthoritativeDomains: &[]string{"example.com", "ana@example.com"},
+		},
 	}, "/authoritative_domains/1 invalid_domain"},
-	"an audience of Google's": {ProviderInput{
-		Type:     "google",
-		ClientID: new("app"),
-		Audience: new("https://api.example.com"),
+	"an audience of Google's": {contract.NewProvider{
+		Type: "google",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID: new("app"), Audience: new("https://api.example.com"),
+		},
 	}, "/audience audience_not_taken"},
-	"a response mode of Google's": {ProviderInput{
-		Type:         "google",
-		ClientID:     new("app"),
-		ResponseMode: new("query"),
+	"a response mode of Google's": {contract.NewProvider{
+		Type:             "google",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app"), ResponseMode: new("query")},
 	}, "/response_mode response_mode_not_taken"},
-	"a response mode that cannot be read": {ProviderInput{
-		Type:         "oidc",
-		ClientID:     new("app"),
-		Issuer:       "https://8.8.8.8",
-		ResponseMode: new("fragment"),
+	"a response mode that cannot be read": {contract.NewProvider{
+		Type:   "oidc",
+		Issuer: "https://8.8.8.8",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID: new("app"), ResponseMode: new("fragment"),
+		},
 	}, "/response_mode invalid_response_mode"},
-	"access tokens of personal Microsoft accounts": {ProviderInput{
-		Type:     "microsoft",
-		ClientID: new("app"),
-		Tokens:   &TokenTypes{ProviderToken, NoToken},
+	"access tokens of personal Microsoft accounts": {contract.NewProvider{
+		Type: "microsoft",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID:  new("app"),
+			TokenType: contract.NewTokenType{Client: contract.ProviderToken, Upstream: contract.NoToken},
+		},
 	}, "/scopes token_unverifiable"},
-	"a Microsoft domain as tenant": {ProviderInput{
-		Type:     "microsoft",
-		ClientID: new("app"),
-		Issuer:   "https://8.8.8.8/contoso.onmicrosoft.com/v2.0",
+	"a Microsoft domain as tenant": {contract.NewProvider{
+		Type:             "microsoft",
+		Issuer:           "https://8.8.8.8/contoso.onmicrosoft.com/v2.0",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
 	}, "/issuer invalid_issuer"},
-	"Microsoft's consumers": {ProviderInput{
-		Type:     "microsoft",
-		ClientID: new("app"),
-		Issuer:   "https://8.8.8.8/consumers/v2.0",
+	"Microsoft's consumers": {contract.NewProvider{
+		Type:             "microsoft",
+		Issuer:           "https://8.8.8.8/consumers/v2.0",
+		ProviderSettings: contract.ProviderSettings{ClientID: new("app")},
 	}, "/issuer invalid_issuer"},
-	"tokens that cannot be": {ProviderInput{
-		Type:     "google",
-		ClientID: new("app"),
-		Tokens:   &TokenTypes{ProviderToken, ServiceToken},
+	"tokens that cannot be": {contract.NewProvider{
+		Type: "google",
+		ProviderSettings: contract.ProviderSettings{
+			ClientID:  new("app"),
+			TokenType: contract.NewTokenType{Client: contract.ProviderToken, Upstream: contract.ServiceToken},
+		},
 	}, "/token_type/upstream token_type_impossible"},
 }
 
@@ -259,7 +281,7 @@ func TestCreateProvider_Refused(t *testing.T) {
 		r := newFixture(t, db, RS256)
 		for name, tt := range refusedProviders {
 			t.Run(name, func(t *testing.T) {
-				if _, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, tt.in); wrongIn(err) != tt.want {
+				if _, err := r.CreateProvider(t.Context(), r.owner, tt.in.In(r.client.ID)); wrongIn(err) != tt.want {
 					t.Errorf("got %v, want %s", err, tt.want)
 				}
 			})
@@ -271,10 +293,8 @@ func TestCreateProvider_Managed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, RS256)
 		r.Shared = Shared{ClientID: "shared", ClientSecret: "shared-secret"}
-		managed, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, ProviderInput{
-			Type:    "github",
-			Managed: true,
-		})
+		gitHub := contract.NewProvider{Type: "github", Managed: true}
+		managed, err := r.CreateProvider(t.Context(), r.owner, gitHub.In(r.client.ID))
 		if err != nil || managed.ClientID != "" {
 			t.Fatalf("managed: %+v, %v", managed, err)
 		}
@@ -282,9 +302,8 @@ func TestCreateProvider_Managed(t *testing.T) {
 		if err != nil || config.ClientID != "shared" || config.ClientSecret.Reveal() != "shared-secret" {
 			t.Errorf("managed is asked as %+v, %v", config, err)
 		}
-		_, err = r.UpdateProvider(
-			t.Context(), r.owner, managed.ID, "", ProviderInput{Tokens: &TokenTypes{Client: ProviderToken}},
-		)
+		tokens := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: contract.ProviderToken}}
+		_, err = r.UpdateProvider(t.Context(), r.owner, tokens.Of(managed.ID))
 		if wrongIn(err) != "/token_type token_type_impossible" {
 			t.Errorf("tokens of the shared app: %v", err)
 		}
@@ -294,13 +313,12 @@ func TestCreateProvider_Managed(t *testing.T) {
 func TestCreateProvider_SecretIsSealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, RS256)
-		id, secret := "app", secrets.Secret("secret")
-		own, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, ProviderInput{
-			Type:         "github",
-			ClientID:     &id,
-			ClientSecret: &secret,
-		})
-		if err != nil || !own.HasSecret || own.Tokens != (TokenTypes{ServiceToken, ServiceToken}) {
+		id, secret := "app", contract.Secret("secret")
+		own, err := r.CreateProvider(t.Context(), r.owner, contract.NewProvider{
+			Type:             "github",
+			ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
+		}.In(r.client.ID))
+		if err != nil || !own.HasClientSecret || own.TokenType != contract.BothTokens(contract.ServiceToken) {
 			t.Fatalf("GitHub: %+v, %v", own, err)
 		}
 		row, err := db.Read(t.Context()).ProviderByID(own.ID)
@@ -308,7 +326,7 @@ func TestCreateProvider_SecretIsSealed(t *testing.T) {
 			t.Errorf("the secret is kept as %q, %v", row.ClientSecret, err)
 		}
 		if config, _, err := r.providerConfig(t.Context(), r.client.ID, own.ID); err != nil ||
-			config.ClientSecret != secret {
+			config.ClientSecret.Reveal() != secret.Reveal() {
 			t.Errorf("GitHub is asked with another secret: %v", err)
 		}
 	})
@@ -323,27 +341,34 @@ func TestCreateProvider_PortOfUnclaimedWorkspace(t *testing.T) {
 			key.Roles[team] = access.Workspace
 		}
 		id, off, on := "app", false, true
-		odd := ProviderInput{Type: "oidc", ClientID: &id, Issuer: "https://8.8.8.8:8443"}
-		made, err := r.CreateProvider(t.Context(), key, r.client.ID, odd)
+		odd := contract.NewProvider{
+			Type:             "oidc",
+			Issuer:           "https://8.8.8.8:8443",
+			ProviderSettings: contract.ProviderSettings{ClientID: &id},
+		}
+		made, err := r.CreateProvider(t.Context(), key, odd.In(r.client.ID))
 		if err != nil {
 			t.Fatalf("where nothing is capped: %v", err)
 		}
 		r.CapUnclaimed = true
-		if _, err := r.CreateProvider(t.Context(), key, r.client.ID, odd); wrongIn(err) != "/issuer port_needs_claim" {
+		_, err = r.CreateProvider(t.Context(), key, odd.In(r.client.ID))
+		if wrongIn(err) != "/issuer port_needs_claim" {
 			t.Errorf("a new one: %v", err)
 		}
-		_, err = r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &on})
+		change := contract.ProviderSettings{Enabled: &on}
+		_, err = r.UpdateProvider(t.Context(), key, change.Of(made.ID))
 		if wrongIn(err) != "/issuer port_needs_claim" {
 			t.Errorf("an existing one: %v", err)
 		}
-		if _, err := r.UpdateProvider(t.Context(), key, made.ID, "", ProviderInput{Enabled: &off}); err != nil {
+		change.Enabled = &off
+		if _, err := r.UpdateProvider(t.Context(), key, change.Of(made.ID)); err != nil {
 			t.Errorf("turning it off: %v", err)
 		}
-		if _, err := r.CreateProvider(t.Context(), r.owner, r.client.ID, odd); err != nil {
+		if _, err := r.CreateProvider(t.Context(), r.owner, odd.In(r.client.ID)); err != nil {
 			t.Errorf("a team's own: %v", err)
 		}
 		odd.Issuer = "https://8.8.8.8"
-		if _, err := r.CreateProvider(t.Context(), key, r.client.ID, odd); err != nil {
+		if _, err := r.CreateProvider(t.Context(), key, odd.In(r.client.ID)); err != nil {
 			t.Errorf("at a web port: %v", err)
 		}
 	})

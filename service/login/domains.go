@@ -30,7 +30,7 @@ func lowered(domains []string) []string {
 func checkDomains(row models.Provider) []fault.Field {
 	const pointer = "/authoritative_domains"
 	switch {
-	case len(row.Domains) == 0:
+	case len(row.AuthoritativeDomains) == 0:
 		return nil
 	case !providers.TakesDomains(row.Type, row.Issuer):
 		return []fault.Field{{
@@ -40,7 +40,7 @@ func checkDomains(row models.Provider) []fault.Field {
 				"domains. Google states the domain of a Workspace account itself; GitHub and Facebook speak for no " +
 				"domain.",
 		}}
-	case len(row.Domains) > maxDomains:
+	case len(row.AuthoritativeDomains) > maxDomains:
 		return []fault.Field{{
 			Pointer: pointer,
 			Code:    "too_many",
@@ -48,7 +48,7 @@ func checkDomains(row models.Provider) []fault.Field {
 		}}
 	}
 	var wrong []fault.Field
-	for i, domain := range row.Domains {
+	for i, domain := range row.AuthoritativeDomains {
 		if !directory.ValidDomain(domain) {
 			wrong = append(wrong, fault.Field{
 				Pointer: fmt.Sprintf("%s/%d", pointer, i),

@@ -91,7 +91,7 @@ func (s *Service) stillOffered(tx *models.Tx, client models.AppClient, redirectU
 	if err != nil && !isAbsent(err) {
 		return err
 	}
-	if err != nil || row.ClientID != client.ID || !row.Enabled {
+	if err != nil || row.AppClientID != client.ID || !row.Enabled {
 		return errNotOffered
 	}
 	return nil

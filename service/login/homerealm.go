@@ -68,7 +68,7 @@ func checkSignInDomains(tx *models.Tx, row models.Provider) error {
 	if len(row.SignInDomains) > maxSignInDomains {
 		return fault.InvalidField(pointer, "too_many", "Name at most %d domains.", maxSignInDomains)
 	}
-	others, err := tx.ProvidersOf(row.ClientID)
+	others, err := tx.ProvidersOf(row.AppClientID)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (s *Service) bySession(
 		isOther := attempt.HintUser != "" && attempt.HintUser != session.user.ID
 		isOlder := attempt.FinishedAt != nil && session.CreatedAt.Before(attempt.CreatedAt)
 		if !live || isOther || isOlder || demandOf(attempt).unmet(statedIn(session.LoginSession), now) != "" ||
-			(TokenTypes{session.provider.TokenClient, session.provider.TokenUpstream}).needsProviders() {
+			needsProviders(tokensOf(session.provider)) {
 			refused = refusal{"login_required", "the user has to sign in"}
 			return nil
 		}

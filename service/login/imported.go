@@ -127,20 +127,19 @@ func (s *Service) readImportedProvider(
 	ctx context.Context, to *Imported, p snapshot.Provider, now time.Time,
 ) ([]fault.Field, error) {
 	set := p.Settings
-	scopes, domains, signIn := emptyForNil(set.Scopes), emptyForNil(set.Domains), emptyForNil(set.SignInDomains)
-	in := ProviderInput{
-		Type:          p.Type,
-		Managed:       set.Managed,
-		Issuer:        p.Issuer,
-		Tokens:        &TokenTypes{string(p.TokenClient), string(p.TokenUpstream)},
-		Label:         &set.Label,
-		Audience:      &set.Audience,
-		ResponseMode:  &set.ResponseMode,
-		Domains:       &domains,
-		SignInDomains: &signIn,
+	scopes, signIn := emptyForNil(set.Scopes), emptyForNil(set.SignInDomains)
+	domains := emptyForNil(set.AuthoritativeDomains)
+	in := contract.NewProvider{Type: p.Type, Managed: set.Managed, Issuer: p.Issuer}
+	in.ProviderSettings = contract.ProviderSettings{
+		TokenType:            contract.NewTokenType{Client: string(p.ClientToken), Upstream: string(p.UpstreamToken)},
+		Label:                &set.Label,
+		Audience:             &set.Audience,
+		ResponseMode:         &set.ResponseMode,
+		AuthoritativeDomains: &domains,
+		SignInDomains:        &signIn,
 	}
 	if !set.Managed {
-		in.ClientID, in.Scopes = &p.AppID, &scopes
+		in.ClientID, in.Scopes = &p.ClientID, &scopes
 	}
 	checked, err := s.checkAddress(ctx, in)
 	if refusal, ok := errors.AsType[*fault.Error](err); ok && isOnlyUnresolved(refusal) {
@@ -158,7 +157,7 @@ func (s *Service) readImportedProvider(
 		UpdatedAt: now,
 	}
 	row.Enabled = p.Enabled && s.worksHere(to, p)
-	if err := s.fillImported(&row, checked); err != nil {
+	if err := s.fillImported(&row, checked.ProviderSettings); err != nil {
 		return fieldsOf(err)
 	}
 	mappings, wrong := readImportedMappings(row, set.Mappings)
@@ -174,7 +173,7 @@ func isOnlyUnresolved(refusal *fault.Error) bool {
 
 // fillImported is fill for a row that is disabled where it cannot work here. A managed
 // provider is stored as it is: its app may be set up here later.
-func (s *Service) fillImported(row *models.Provider, in ProviderInput) error {
+func (s *Service) fillImported(row *models.Provider, in contract.ProviderSettings) error {
 	if row.Managed && s.Shared.ClientID == "" && row.Type == providers.GitHub {
 		return fillRow(row, in)
 	}

@@ -86,7 +86,7 @@ func (s *Service) issueToClient(ctx context.Context, client models.AppClient, in
 		ClientID: client.ID,
 		Scope:    scope,
 		Tenant:   client.TenantID,
-		Upstream: ServiceToken,
+		Upstream: contract.ServiceToken,
 	}
 	claims.ID, claims.Audience = models.NewID("jti"), offered.audience(client, scope, in.Resources)
 	out := Tokens{Scope: scope, Expires: client.AccessTokenSeconds}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
 	"postern/platform/secrets"
@@ -43,7 +44,7 @@ type AccessClaims struct {
 	GroupsTruncated bool `json:"groups_truncated,omitempty"` // the user is in more groups
 
 	Provider string `json:"provider"`
-	Upstream string `json:"upstream"`                 // see TokenTypes
+	Upstream string `json:"upstream"`                 // see contract.TokenType
 	Sealed   string `json:"upstream_token,omitempty"` // the provider's token for the upstream; see UpstreamToken
 	AuthenticationClaims
 }
@@ -114,7 +115,7 @@ func (s *Service) issue(ctx context.Context, client models.AppClient, done redee
 	done.audience = offered.audience(client, done.session.Scope, done.session.Resources)
 	now := time.Now()
 	out := Tokens{Refresh: done.refresh, Scope: done.session.Scope, Expires: client.AccessTokenSeconds}
-	if done.handed != nil && done.handed.Client == ProviderToken {
+	if done.handed != nil && done.handed.Client == contract.ProviderToken {
 		out.Access, out.Expires = done.handed.Access+done.handed.ID, 0 // one of them is there
 		if !done.handed.Expires.IsZero() {
 			out.Expires = max(1, int64(done.handed.Expires.Sub(now)/time.Second))
@@ -155,7 +156,7 @@ func (s *Service) access(
 		Scope:    done.session.Scope,
 		Tenant:   client.TenantID,
 		Provider: done.session.ProviderID,
-		Upstream: ServiceToken,
+		Upstream: contract.ServiceToken,
 
 		AuthenticationClaims: authenticationOf(done.session),
 	}
@@ -170,7 +171,7 @@ func (s *Service) access(
 	if err != nil {
 		return "", err
 	}
-	claims.Upstream = provider.TokenUpstream
+	claims.Upstream = provider.UpstreamToken
 	if done.handed != nil {
 		claims.Upstream = done.handed.Upstream
 		if claims.Sealed, err = s.sealUpstream(ctx, client, claims.ID, done.handed); err != nil {
@@ -181,7 +182,8 @@ func (s *Service) access(
 			claims.Expiry = jwt.NewNumericDate(until)
 		}
 	}
-	if claims.Sealed == "" && (claims.Upstream == ProviderAccessToken || claims.Upstream == ProviderIDToken) {
+	if claims.Sealed == "" && (claims.Upstream == contract.ProviderAccessToken ||
+		claims.Upstream == contract.ProviderIDToken) {
 		return "", errGrant // token_type was changed after the user signed in
 	}
 	if err := claims.setGroups(done.groups); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -28,10 +29,10 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
-	if row.TokenClient != ProviderToken {
+	if row.ClientToken != contract.ProviderToken {
 		return Owner{}, fmt.Errorf("login: clients get no token of %s: %w", providerID, tokencheck.ErrRefused)
 	}
-	identity, err := s.Providers.Owner(ctx, config, token, row.TokenUpstream == ProviderIDToken)
+	identity, err := s.Providers.Owner(ctx, config, token, givesIDToken(row))
 	if err != nil {
 		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
 	}
@@ -83,12 +84,12 @@ type offered struct {
 }
 
 // presents reports whether clients get the provider's own tokens.
-func (o offered) presents() bool { return o.Enabled && o.TokenClient == ProviderToken }
+func (o offered) presents() bool { return o.Enabled && o.ClientToken == contract.ProviderToken }
 
 // sameAs reports whether asking either provider about a token gives the same answer.
 func (o offered) sameAs(other offered) bool {
-	return o.tenant == other.tenant && o.Type == other.Type && o.Issuer == other.Issuer && o.AppID == other.AppID &&
-		o.TokenUpstream == other.TokenUpstream
+	return o.tenant == other.tenant && o.Type == other.Type && o.Issuer == other.Issuer &&
+		o.ClientID == other.ClientID && o.UpstreamToken == other.UpstreamToken
 }
 
 // Suits refuses providers that a project cannot serve together: those whose tokens cannot
@@ -168,7 +169,7 @@ func offeredIn(tx *models.Tx, projectID string) ([]offered, error) {
 	}
 	var all []offered
 	for _, row := range rows {
-		all = append(all, offered{row, tenants[row.ClientID]})
+		all = append(all, offered{row, tenants[row.AppClientID]})
 	}
 	return all, nil
 }
@@ -196,10 +197,10 @@ func (s *Service) confusable(a, b models.Provider) bool {
 
 // looksOf returns as much of the configuration as it takes to recognize a token.
 func looksOf(row models.Provider) providers.Config {
-	return providers.Config{Type: row.Type, Issuer: row.Issuer, ClientID: row.AppID}
+	return providers.Config{Type: row.Type, Issuer: row.Issuer, ClientID: row.ClientID}
 }
 
-func givesIDToken(row models.Provider) bool { return row.TokenUpstream == ProviderIDToken }
+func givesIDToken(row models.Provider) bool { return row.UpstreamToken == contract.ProviderIDToken }
 
 // overlooked returns which version of a project would forward tokens unchanged although a
 // provider's token_type replaces them, "" for none. about is as in confusion.
@@ -209,8 +210,7 @@ func overlooked(tx *models.Tx, projectID, about string) (string, error) {
 		return "", err
 	}
 	i := slices.IndexFunc(all, func(one offered) bool {
-		return one.Enabled && (about == "" || one.ID == about) &&
-			TokenTypes{one.TokenClient, one.TokenUpstream}.needsGateway()
+		return one.Enabled && (about == "" || one.ID == about) && needsGateway(tokensOf(one.Provider))
 	})
 	if i < 0 {
 		return "", nil

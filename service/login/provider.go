@@ -5,79 +5,32 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/login/providers"
 )
 
-// Provider is an identity provider of an app client, as its team sees it. The client
-// secret is write-only.
-type Provider struct {
-	ID        string
-	Client    string
-	Type      string
-	Managed   bool
-	ClientID  string
-	HasSecret bool
-	Issuer    string
-	Scopes    []string
-	Tokens    TokenTypes
-	Audience  string   // the API that its access tokens are for; only auth0
-	Label     string   // on its button, "" for the kind's name
-	Domains   []string // of addresses that it is authoritative for, as the team declares
-
-	ResponseMode string // of its answers: query or form_post; "" for kinds that take none
-
-	SignInDomains []string // of addresses whose users are sent to it
-
-	Enabled   bool
-	Callback  string // to register with the provider
-	ETag      string `audit:"-"`
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
-// ProviderInput has the fields of a provider that can be set. Nil leaves a field
-// unchanged, or at its default in a new provider. Type, Managed and Issuer cannot change.
-type ProviderInput struct {
-	Type         string
-	Managed      bool
-	Issuer       string // or a domain, for auth0
-	ClientID     *string
-	ClientSecret *secrets.Secret
-	Scopes       *[]string
-	Tokens       *TokenTypes
-	Label        *string
-	Audience     *string
-	ResponseMode *string // "" for the default
-	Domains      *[]string
-	Enabled      *bool
-
-	SignInDomains *[]string
-}
-
 // CreateProvider adds a provider to an app client.
 func (s *Service) CreateProvider(
-	ctx context.Context, p access.Principal, clientID string, in ProviderInput,
-) (Provider, error) {
-	in, err := s.checkAddress(ctx, in)
+	ctx context.Context, p access.Principal, in contract.ProviderCreation,
+) (contract.Provider, error) {
+	checked, err := s.checkAddress(ctx, in.Body)
 	if err != nil {
-		return Provider{}, fmt.Errorf("login: add a provider to %s: %w", clientID, err)
+		return contract.Provider{}, fmt.Errorf("login: add a provider to %s: %w", in.Client, err)
 	}
-	var out Provider
+	var out contract.Provider
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		client, tenant, team, err := findClient(tx, p, clientID, access.LoginUpdate)
+		client, tenant, team, err := findClient(tx, p, in.Client, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
-		if err := s.checkPort(in.Issuer, p.Roles[team] == access.Workspace); err != nil {
+		if err := s.checkPort(checked.Issuer, p.Roles[team] == access.Workspace); err != nil {
 			return err
 		}
-		if out, err = s.NewProviderIn(tx, client, team, in); err != nil {
+		if out, err = s.NewProviderIn(tx, client, team, checked); err != nil {
 			return err
 		}
 		if err := s.checkSuits(tx, tenant, out.ID); err != nil {
@@ -88,7 +41,7 @@ func (s *Service) CreateProvider(
 		)
 	})
 	if err != nil {
-		return Provider{}, fmt.Errorf("login: add a provider to %s: %w", clientID, err)
+		return contract.Provider{}, fmt.Errorf("login: add a provider to %s: %w", in.Client, err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -97,63 +50,60 @@ func (s *Service) CreateProvider(
 // NewProviderIn adds a provider in the caller's transaction. The caller checks permission
 // and issuer, and writes the audit entry.
 func (s *Service) NewProviderIn(
-	tx *models.Tx, client models.AppClient, team string, in ProviderInput,
-) (Provider, error) {
+	tx *models.Tx, client models.AppClient, team string, in contract.NewProvider,
+) (contract.Provider, error) {
 	now := models.Now()
 	row := models.Provider{
-		ID:       models.NewID("idp"),
-		ClientID: client.ID,
-		Type:     in.Type,
-		Managed:  in.Managed,
-		Issuer:   in.Issuer,
-		Domains:  []string{},
-		Enabled:  true,
-
-		SignInDomains: []string{},
-
-		CreatedAt: now,
-		UpdatedAt: now,
+		ID:                   models.NewID("idp"),
+		AppClientID:          client.ID,
+		Type:                 in.Type,
+		Managed:              in.Managed,
+		Issuer:               in.Issuer,
+		AuthoritativeDomains: []string{},
+		SignInDomains:        []string{},
+		Enabled:              true,
+		CreatedAt:            now,
+		UpdatedAt:            now,
 	}
 	if _, err := tx.LockAppClient(client.ID); err != nil {
-		return Provider{}, err
+		return contract.Provider{}, err
 	}
 	others, err := tx.ProvidersOf(client.ID)
 	if err != nil {
-		return Provider{}, err
+		return contract.Provider{}, err
 	}
 	if len(others) >= maxProviders {
-		return Provider{}, fault.New(
+		return contract.Provider{}, fault.New(
 			fault.Conflict, "too_many_providers", "An app client has at most %d providers.", maxProviders,
 		)
 	}
-	if err := s.apply(tx, team, &row, in); err != nil {
-		return Provider{}, err
+	if err := s.apply(tx, team, &row, in.ProviderSettings); err != nil {
+		return contract.Provider{}, err
 	}
 	if err := checkSignInDomains(tx, row); err != nil {
-		return Provider{}, err
+		return contract.Provider{}, err
 	}
-	return s.viewProvider(row), tx.Insert(&row)
+	return s.shownProvider(row), tx.Insert(&row)
 }
 
-// UpdateProvider changes a provider. If ifMatch is neither empty nor the provider's ETag,
-// the change is refused.
+// UpdateProvider changes a provider.
 func (s *Service) UpdateProvider(
-	ctx context.Context, p access.Principal, id, ifMatch string, in ProviderInput,
-) (Provider, error) {
-	var out Provider
+	ctx context.Context, p access.Principal, in contract.ProviderUpdate,
+) (contract.Provider, error) {
+	var out contract.Provider
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, tenant, team, err := findProvider(tx, p, id, access.LoginUpdate)
+		row, tenant, team, err := findProvider(tx, p, in.Provider, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, access.ETag(row.UpdatedAt)); err != nil {
+		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
-		if _, err := tx.LockAppClient(row.ClientID); err != nil {
+		if _, err := tx.LockAppClient(row.AppClientID); err != nil {
 			return err
 		}
-		before, seen := s.viewProvider(row), row.UpdatedAt
-		if err := s.apply(tx, team, &row, in); err != nil {
+		before, seen := s.shownProvider(row), row.UpdatedAt
+		if err := s.apply(tx, team, &row, in.Body); err != nil {
 			return err
 		}
 		if err := checkSignInDomains(tx, row); err != nil {
@@ -167,18 +117,18 @@ func (s *Service) UpdateProvider(
 		if err != nil || !won {
 			return cmp.Or(err, lost(won))
 		}
-		if err := s.checkSuits(tx, tenant, id); err != nil {
+		if err := s.checkSuits(tx, tenant, row.ID); err != nil {
 			return err
 		}
-		out = s.viewProvider(row)
-		entry := access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: before, After: out}
-		if in.ClientSecret != nil {
+		out = s.shownProvider(row)
+		entry := access.Entry{Action: access.LoginUpdate, Object: row.ID, Team: team, Before: before, After: out}
+		if in.Body.ClientSecret != nil {
 			entry.Detail = map[string]string{"change": "secret"}
 		}
 		return s.changed(tx, p, tenant, entry)
 	})
 	if err != nil {
-		return Provider{}, fmt.Errorf("login: update the provider %s: %w", id, err)
+		return contract.Provider{}, fmt.Errorf("login: update the provider %s: %w", in.Provider, err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -187,45 +137,59 @@ func (s *Service) UpdateProvider(
 // DeleteProvider removes a provider from its app client. Its users stay, and can sign in
 // again with a provider of the same kind and issuer. They leave the groups that only its
 // claims put them into.
-func (s *Service) DeleteProvider(ctx context.Context, p access.Principal, id string) error {
+func (s *Service) DeleteProvider(
+	ctx context.Context, p access.Principal, in contract.ProviderPath,
+) (contract.None, error) {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, tenant, team, err := findProvider(tx, p, id, access.LoginUpdate)
+		row, tenant, team, err := findProvider(tx, p, in.Provider, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
 		if err := s.endMappingsOf(ctx, tx, tenant, team, row); err != nil {
 			return err
 		}
-		if err := tx.DeleteProvider(id); err != nil {
+		if err := tx.DeleteProvider(row.ID); err != nil {
 			return err
 		}
-		return s.changed(
-			tx, p, tenant,
-			access.Entry{Action: access.LoginUpdate, Object: id, Team: team, Before: s.viewProvider(row)},
-		)
+		return s.changed(tx, p, tenant, access.Entry{
+			Action: access.LoginUpdate, Object: row.ID, Team: team, Before: s.shownProvider(row),
+		})
 	})
 	if err != nil {
-		return fmt.Errorf("login: delete the provider %s: %w", id, err)
+		return contract.None{}, fmt.Errorf("login: delete the provider %s: %w", in.Provider, err)
 	}
 	s.Changed(ctx)
-	return nil
+	return contract.None{}, nil
 }
 
-// ProvidersOf returns an app client's providers in the order of their buttons.
-func (s *Service) ProvidersOf(ctx context.Context, p access.Principal, clientID string) ([]Provider, error) {
+// ProvidersOf returns an app client's providers in the order of their buttons, on one page.
+func (s *Service) ProvidersOf(
+	ctx context.Context, p access.Principal, in contract.AppClientPath,
+) (contract.List[contract.Provider], error) {
+	out := contract.List[contract.Provider]{Items: []contract.Provider{}}
 	tx := s.DB.Read(ctx)
-	if _, _, _, err := findClient(tx, p, clientID, access.LoginRead); err != nil {
-		return nil, fmt.Errorf("login: providers of %s: %w", clientID, err)
+	if _, _, _, err := findClient(tx, p, in.Client, access.LoginRead); err != nil {
+		return out, fmt.Errorf("login: providers of %s: %w", in.Client, err)
 	}
-	rows, err := tx.ProvidersOf(clientID)
+	rows, err := tx.ProvidersOf(in.Client)
 	if err != nil {
-		return nil, fmt.Errorf("login: providers of %s: %w", clientID, err)
+		return out, fmt.Errorf("login: providers of %s: %w", in.Client, err)
 	}
-	list := make([]Provider, 0, len(rows))
 	for _, row := range rows {
-		list = append(list, s.viewProvider(row))
+		out.Items = append(out.Items, s.shownProvider(row))
 	}
-	return list, nil
+	return out, nil
+}
+
+// Provider finds one provider.
+func (s *Service) Provider(
+	ctx context.Context, p access.Principal, in contract.ProviderPath,
+) (contract.Provider, error) {
+	row, _, _, err := findProvider(s.DB.Read(ctx), p, in.Provider, access.LoginRead)
+	if err != nil {
+		return contract.Provider{}, fmt.Errorf("login: provider %s: %w", in.Provider, err)
+	}
+	return s.shownProvider(row), nil
 }
 
 func findProvider(
@@ -238,34 +202,31 @@ func findProvider(
 	if err != nil {
 		return row, models.Tenant{}, "", notFound(err)
 	}
-	_, tenant, team, err := findClient(tx, p, row.ClientID, action)
+	_, tenant, team, err := findClient(tx, p, row.AppClientID, action)
 	return row, tenant, team, err
 }
 
-func (s *Service) viewProvider(row models.Provider) Provider {
-	return Provider{
-		ID:        row.ID,
-		Client:    row.ClientID,
-		Type:      row.Type,
-		Managed:   row.Managed,
-		ClientID:  row.AppID,
-		HasSecret: row.ClientSecret != nil,
-		Issuer:    row.Issuer,
-		Scopes:    row.Scopes,
-		Tokens:    TokenTypes{row.TokenClient, row.TokenUpstream},
-		Label:     row.Label,
-		Audience:  row.Audience,
-		Domains:   row.Domains,
-		Enabled:   row.Enabled,
-
-		ResponseMode: row.ResponseMode,
-
-		SignInDomains: row.SignInDomains,
-
-		Callback:  s.RedirectURI(row.ClientID, row.ID),
-		ETag:      access.ETag(row.UpdatedAt),
-		CreatedAt: row.CreatedAt,
-		UpdatedAt: row.UpdatedAt,
+func (s *Service) shownProvider(row models.Provider) contract.Provider {
+	return contract.Provider{
+		ID:                   row.ID,
+		AppClient:            row.AppClientID,
+		Type:                 row.Type,
+		Managed:              row.Managed,
+		ClientID:             row.ClientID,
+		HasClientSecret:      row.ClientSecret != nil,
+		Issuer:               row.Issuer,
+		Scopes:               row.Scopes,
+		TokenType:            tokensOf(row),
+		Label:                row.Label,
+		Audience:             row.Audience,
+		AuthoritativeDomains: row.AuthoritativeDomains,
+		ResponseMode:         row.ResponseMode,
+		SignInDomains:        row.SignInDomains,
+		Enabled:              row.Enabled,
+		CallbackURL:          s.RedirectURI(row.AppClientID, row.ID),
+		ETag:                 access.ETag(row.UpdatedAt),
+		CreatedAt:            row.CreatedAt.UTC(),
+		UpdatedAt:            row.UpdatedAt.UTC(),
 	}
 }
 
@@ -313,7 +274,7 @@ func (s *Service) providerRow(ctx context.Context, id string) (models.Provider, 
 
 // offeredConfig is providerConfig for a row of providerRow.
 func (s *Service) offeredConfig(ctx context.Context, clientID string, row models.Provider) (providers.Config, error) {
-	if row.ClientID != clientID || !row.Enabled {
+	if row.AppClientID != clientID || !row.Enabled {
 		return providers.Config{}, errNotOffered
 	}
 	return s.configOf(s.DB.Read(ctx), row)
@@ -323,16 +284,16 @@ func (s *Service) offeredConfig(ctx context.Context, clientID string, row models
 func (s *Service) configOf(tx *models.Tx, row models.Provider) (providers.Config, error) {
 	config := providers.Config{
 		Type:         row.Type,
-		ClientID:     row.AppID,
+		ClientID:     row.ClientID,
 		Issuer:       row.Issuer,
 		Scopes:       row.Scopes,
 		Audience:     row.Audience,
-		Domains:      row.Domains,
+		Domains:      row.AuthoritativeDomains,
 		ResponseMode: row.ResponseMode,
-		RedirectURI:  s.RedirectURI(row.ClientID, row.ID),
+		RedirectURI:  s.RedirectURI(row.AppClientID, row.ID),
 	}
 	var err error
-	if config.WebPorts, err = s.heldByID(tx, row.ClientID); err != nil {
+	if config.WebPorts, err = s.heldByID(tx, row.AppClientID); err != nil {
 		return config, err
 	}
 	if row.Managed {

@@ -11,14 +11,22 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/login/providers"
 )
 
 // checkAddress checks the issuer and returns the input with its canonical form. It
 // resolves host names, so it must be called outside of transactions.
-func (s *Service) checkAddress(ctx context.Context, in ProviderInput) (ProviderInput, error) {
+func (s *Service) checkAddress(ctx context.Context, in contract.NewProvider) (contract.NewProvider, error) {
+	if in.Domain != "" {
+		if in.Issuer != "" {
+			return in, fault.InvalidField("/domain", "one_of_two", "Give issuer or domain, not both.")
+		}
+		in.Issuer, in.Domain = in.Domain, ""
+	}
 	traits, ok := providers.TraitsOf(in.Type)
 	if !ok {
 		return in, fault.InvalidField(
@@ -88,12 +96,12 @@ const (
 )
 
 // apply writes the fields that are set into the row, and refuses invalid ones.
-func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in ProviderInput) error {
+func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in contract.ProviderSettings) error {
 	before := row.SecretPlace()
 	if err := s.fill(row, in); err != nil {
 		return err
 	}
-	secret := in.ClientSecret
+	secret := secretIn(in)
 	if secret == nil {
 		if row.ClientSecret == nil || row.SecretPlace() == before {
 			return nil
@@ -114,8 +122,16 @@ func (s *Service) apply(tx *models.Tx, team string, row *models.Provider, in Pro
 	return err
 }
 
+// secretIn returns the client secret that is set, nil if none is.
+func secretIn(in contract.ProviderSettings) *secrets.Secret {
+	if in.ClientSecret == nil {
+		return nil
+	}
+	return new(secrets.Given(in.ClientSecret.Reveal()))
+}
+
 // fill is apply without the secret, which needs a transaction to be sealed.
-func (s *Service) fill(row *models.Provider, in ProviderInput) error {
+func (s *Service) fill(row *models.Provider, in contract.ProviderSettings) error {
 	if row.Managed {
 		if err := s.checkManaged(row.Type, in); err != nil {
 			return err
@@ -125,13 +141,13 @@ func (s *Service) fill(row *models.Provider, in ProviderInput) error {
 }
 
 // fillRow is fill for a provider that may be managed.
-func fillRow(row *models.Provider, in ProviderInput) error {
+func fillRow(row *models.Provider, in contract.ProviderSettings) error {
 	traits, ok := providers.TraitsOf(row.Type)
 	if !ok {
 		return fmt.Errorf("login: provider %s is of the kind %q", row.ID, row.Type)
 	}
 	if in.ClientID != nil {
-		row.AppID = strings.TrimSpace(*in.ClientID)
+		row.ClientID = strings.TrimSpace(*in.ClientID)
 	}
 	if in.Scopes != nil {
 		row.Scopes = slices.Clone(*in.Scopes)
@@ -139,11 +155,12 @@ func fillRow(row *models.Provider, in ProviderInput) error {
 	if len(row.Scopes) == 0 {
 		row.Scopes = traits.Scopes
 	}
-	if in.Tokens != nil {
-		row.TokenClient, row.TokenUpstream = in.Tokens.Client, in.Tokens.Upstream
+	types := tokensOf(*row)
+	if in.TokenType != (contract.NewTokenType{}) {
+		types = contract.TokenType(in.TokenType)
 	}
-	types := TokenTypes{row.TokenClient, row.TokenUpstream}.completed()
-	row.TokenClient, row.TokenUpstream = types.Client, types.Upstream
+	types = completed(types)
+	row.ClientToken, row.UpstreamToken = types.Client, types.Upstream
 	if in.Label != nil {
 		row.Label = strings.TrimSpace(*in.Label)
 	}
@@ -154,8 +171,8 @@ func fillRow(row *models.Provider, in ProviderInput) error {
 		row.ResponseMode = *in.ResponseMode
 	}
 	row.ResponseMode = cmp.Or(row.ResponseMode, providers.DefaultResponseMode(row.Type, row.Issuer))
-	if in.Domains != nil {
-		row.Domains = lowered(*in.Domains)
+	if in.AuthoritativeDomains != nil {
+		row.AuthoritativeDomains = lowered(*in.AuthoritativeDomains)
 	}
 	if in.SignInDomains != nil {
 		row.SignInDomains = signInDomains(*in.SignInDomains)
@@ -163,17 +180,16 @@ func fillRow(row *models.Provider, in ProviderInput) error {
 	if in.Enabled != nil {
 		row.Enabled = *in.Enabled
 	}
-	secretSent := in.ClientSecret != nil && *in.ClientSecret != ""
 	return fault.InvalidFields(slices.Concat(
-		checkProvider(*row, traits, in, secretSent),
-		types.check(row.Type, traits, row.Managed),
+		checkProvider(*row, traits, secretIn(in)),
+		checkTokens(types, row.Type, traits, row.Managed),
 		checkWorkable(*row),
 		checkDomains(*row),
 		checkLabel(row.Label),
 	))
 }
 
-func (s *Service) checkManaged(kind string, in ProviderInput) error {
+func (s *Service) checkManaged(kind string, in contract.ProviderSettings) error {
 	switch {
 	case kind != providers.GitHub:
 		return fault.InvalidField(
@@ -200,7 +216,8 @@ func (s *Service) checkManaged(kind string, in ProviderInput) error {
 	return nil
 }
 
-func checkProvider(row models.Provider, traits providers.Traits, in ProviderInput, secretSent bool) []fault.Field {
+// checkProvider returns the invalid fields of a row. sent is the client secret that is about to be set, nil if none is.
+func checkProvider(row models.Provider, traits providers.Traits, sent *secrets.Secret) []fault.Field {
 	var wrong []fault.Field
 	refuse := func(ok bool, pointer, code, detail string) {
 		if !ok {
@@ -210,18 +227,21 @@ func checkProvider(row models.Provider, traits providers.Traits, in ProviderInpu
 	if !row.Managed {
 		// A disabled provider may lack credentials: registering its app takes the callback URL first.
 		refuse(
-			row.AppID != "" || !row.Enabled, "/client_id", "required",
+			row.ClientID != "" || !row.Enabled, "/client_id", "required",
 			"Give the client ID that "+traits.Label+" has for your app.",
 		)
-		fits := len(row.AppID) <= maxClientID && !strings.ContainsFunc(row.AppID, unprintable)
+		fits := len(row.ClientID) <= maxClientID && !strings.ContainsFunc(row.ClientID, unprintable)
 		refuse(fits, "/client_id", "invalid_client_id", fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
-		has := secretSent || (in.ClientSecret == nil && row.ClientSecret != nil)
+		has := row.ClientSecret != nil
+		if sent != nil {
+			has = *sent != ""
+		}
 		refuse(
 			has || !traits.NeedsSecret || !row.Enabled, "/client_secret", "required",
 			traits.Label+" needs the client secret of your app.",
 		)
 	}
-	refuse(in.ClientSecret == nil || len(*in.ClientSecret) <= maxSecret, "/client_secret", "invalid_client_secret",
+	refuse(sent == nil || len(*sent) <= maxSecret, "/client_secret", "invalid_client_secret",
 		fmt.Sprintf("Use at most %d bytes.", maxSecret))
 	refuse(len(row.Scopes) <= maxScopes, "/scopes", "too_many", "Ask for at most 50 scopes.")
 	for i, scope := range row.Scopes {

@@ -3,6 +3,7 @@ package login
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 )
 
@@ -26,7 +27,8 @@ func TestFillRow_responseMode(t *testing.T) {
 		"a kind that is sent none": {"github", "", "", new(""), ""},
 	} {
 		row := models.Provider{Type: tt.kind, Issuer: tt.issuer, ResponseMode: tt.before}
-		if err := fillRow(&row, ProviderInput{ResponseMode: tt.in}); err != nil || row.ResponseMode != tt.want {
+		err := fillRow(&row, contract.ProviderSettings{ResponseMode: tt.in})
+		if err != nil || row.ResponseMode != tt.want {
 			t.Errorf("%s: %q, %v; want %q", name, row.ResponseMode, err, tt.want)
 		}
 	}

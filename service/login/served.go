@@ -53,7 +53,7 @@ func (s *Service) withProviders(tx *models.Tx, found []models.AppClient) ([]Serv
 	for _, row := range rows {
 		if row.Enabled {
 			option := ProviderOption{ID: row.ID, Type: row.Type, Label: labelOf(row)}
-			providers[row.ClientID] = append(providers[row.ClientID], option)
+			providers[row.AppClientID] = append(providers[row.AppClientID], option)
 		}
 	}
 	list := make([]ServedClient, 0, len(found))
@@ -68,6 +68,6 @@ func (s *Service) withProviders(tx *models.Tx, found []models.AppClient) ([]Serv
 }
 
 // ProviderLabel returns the provider's name on its button, after "Continue with".
-func ProviderLabel(p Provider) string {
+func ProviderLabel(p contract.Provider) string {
 	return labelOf(models.Provider{Type: p.Type, Issuer: p.Issuer, Label: p.Label})
 }

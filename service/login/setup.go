@@ -19,10 +19,10 @@ const setupName = "web"
 type Setup struct {
 	Service      *Service
 	RedirectURIs []string
-	Providers    []ProviderInput
+	Providers    []contract.NewProvider
 
-	Client  contract.AppClient // set by InsertIn, as is the next
-	Offered []Provider         // in the order of Providers
+	Client  contract.AppClient  // set by InsertIn, as is the next
+	Offered []contract.Provider // in the order of Providers
 }
 
 // Check returns the invalid fields, with pointers below prefix. It resolves host names,
@@ -69,7 +69,7 @@ func (u *Setup) apart() ([]fault.Field, error) {
 	var all []offered
 	for i, in := range u.Providers {
 		row := models.Provider{Type: in.Type, Managed: in.Managed, Issuer: in.Issuer, Enabled: true}
-		if err := u.Service.fill(&row, in); err != nil {
+		if err := u.Service.fill(&row, in.ProviderSettings); err != nil {
 			return nil, err
 		}
 		all = append(all, offered{row, ""})
@@ -95,7 +95,9 @@ func (u *Setup) client() contract.NewAppClient {
 }
 
 // checkOffer checks as much of a provider as can be checked without its app client.
-func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, verified bool) (ProviderInput, error) {
+func (s *Service) checkOffer(
+	ctx context.Context, in contract.NewProvider, unclaimed, verified bool,
+) (contract.NewProvider, error) {
 	out, err := s.checkAddress(ctx, in)
 	if err != nil {
 		return out, err
@@ -106,10 +108,10 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 		}
 	}
 	row := models.Provider{Type: out.Type, Managed: out.Managed, Issuer: out.Issuer, Enabled: true}
-	if err := s.fill(&row, out); err != nil {
+	if err := s.fill(&row, out.ProviderSettings); err != nil {
 		return out, err
 	}
-	if types := (TokenTypes{row.TokenClient, row.TokenUpstream}); !verified && types.needsGateway() {
+	if !verified && needsGateway(tokensOf(row)) {
 		return out, fault.InvalidField(
 			"/token_type/upstream", "method_missing",
 			"The gateway replaces only tokens that it verifies. Name jwt among requests_auth.methods, "+
@@ -117,11 +119,6 @@ func (s *Service) checkOffer(ctx context.Context, in ProviderInput, unclaimed, v
 		)
 	}
 	return out, nil
-}
-
-// needsGateway reports whether the upstream gets something else than the client sends.
-func (t TokenTypes) needsGateway() bool {
-	return t.Upstream == NoToken || (t.Client == ServiceToken && t.Upstream != ServiceToken)
 }
 
 // InsertIn inserts app client and providers in the transaction that inserts the project
@@ -172,7 +169,7 @@ func (u *Setup) Callbacks() map[string]string {
 		if seen[p.Type]++; seen[p.Type] > 1 {
 			name = fmt.Sprintf("%s_%d", p.Type, seen[p.Type])
 		}
-		out[name] = p.Callback
+		out[name] = p.CallbackURL
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func (s *Service) SignInsWithToday(ctx context.Context, p access.Principal, prov
 	row, _, _, err := findProvider(tx, p, provider, access.LoginRead)
 	var n int64
 	if err == nil {
-		n, err = tx.CountSignIns(row.ClientID, row.ID, today())
+		n, err = tx.CountSignIns(row.AppClientID, row.ID, today())
 	}
 	if err != nil {
 		return 0, fmt.Errorf("login: sign-ins with provider %s: %w", provider, err)

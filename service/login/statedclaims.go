@@ -66,7 +66,7 @@ func statedPlace(attempt string) secrets.Place {
 func (s *Service) keepStated(
 	ctx context.Context, attempt models.LoginAttempt, row models.Provider, identity federation.Identity,
 ) error {
-	client, err := s.client(ctx, row.ClientID)
+	client, err := s.client(ctx, row.AppClientID)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type TestLogin struct {
 	Scopes   string   // that were granted
 	ID       []Member // of the ID token
 	Access   []Member // of the access token; empty where that is the provider's own
-	Types    TokenTypes
+	Types    contract.TokenType
 	Stated   Stated
 }
 
@@ -179,12 +179,12 @@ func (s *Service) viewTestLogin(
 		Email:    done.user.Email,
 		Provider: labelOf(row),
 		Scopes:   done.session.Scope,
-		Types:    TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream},
+		Types:    tokensOf(row),
 	}
 	if out.ID, err = members(tokens.ID); err != nil {
 		return TestLogin{}, err
 	}
-	if done.handed == nil || done.handed.Client != ProviderToken {
+	if done.handed == nil || done.handed.Client != contract.ProviderToken {
 		out.Access, err = members(tokens.Access)
 	}
 	return out, err

@@ -3,33 +3,34 @@ package login
 import (
 	"testing"
 
+	"postern/core/contract"
 	"postern/service/login/providers"
 )
 
 // Every combination there is, and whether it can be had: with an ID token, without
 // one, and from the shared app.
 func TestTokenTypes(t *testing.T) {
-	golden := map[TokenTypes]string{
-		{ServiceToken, ServiceToken}:         "yyy",
-		{ServiceToken, ProviderAccessToken}:  "yyn",
-		{ServiceToken, ProviderIDToken}:      "ynn",
-		{ServiceToken, NoToken}:              "yyy",
-		{ProviderToken, ServiceToken}:        "nnn",
-		{ProviderToken, ProviderAccessToken}: "yyn",
-		{ProviderToken, ProviderIDToken}:     "ynn",
-		{ProviderToken, NoToken}:             "yyn",
-		{NoToken, NoToken}:                   "nnn",
-		{ServiceToken, ProviderToken}:        "nnn",
-		{"", "nonsense"}:                     "nnn",
+	golden := map[contract.TokenType]string{
+		{Client: contract.ServiceToken, Upstream: contract.ServiceToken}:         "yyy",
+		{Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken}:  "yyn",
+		{Client: contract.ServiceToken, Upstream: contract.ProviderIDToken}:      "ynn",
+		{Client: contract.ServiceToken, Upstream: contract.NoToken}:              "yyy",
+		{Client: contract.ProviderToken, Upstream: contract.ServiceToken}:        "nnn",
+		{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken}: "yyn",
+		{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}:     "ynn",
+		{Client: contract.ProviderToken, Upstream: contract.NoToken}:             "yyn",
+		{Client: contract.NoToken, Upstream: contract.NoToken}:                   "nnn",
+		{Client: contract.ServiceToken, Upstream: contract.ProviderToken}:        "nnn",
+		{Client: "", Upstream: "nonsense"}:                                       "nnn",
 	}
 	with, _ := providers.TraitsOf(providers.Google)
 	without, _ := providers.TraitsOf(providers.GitHub)
 	for types, want := range golden {
 		got := ""
 		for _, wrong := range []int{
-			len(types.completed().check(providers.Google, with, false)),
-			len(types.completed().check(providers.GitHub, without, false)),
-			len(types.completed().check(providers.GitHub, without, true)),
+			len(checkTokens(completed(types), providers.Google, with, false)),
+			len(checkTokens(completed(types), providers.GitHub, without, false)),
+			len(checkTokens(completed(types), providers.GitHub, without, true)),
 		} {
 			if wrong == 0 {
 				got += "y"
@@ -41,21 +42,23 @@ func TestTokenTypes(t *testing.T) {
 			t.Errorf("%+v: got %s, want %s", types, got, want)
 		}
 	}
-	for both, want := range map[string]TokenTypes{
-		"service":  {ServiceToken, ServiceToken},
-		"provider": {ProviderToken, ProviderAccessToken},
-		"none":     {ServiceToken, NoToken},
+	for both, want := range map[string]contract.TokenType{
+		"service":  {Client: contract.ServiceToken, Upstream: contract.ServiceToken},
+		"provider": {Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken},
+		"none":     {Client: contract.ServiceToken, Upstream: contract.NoToken},
 	} {
-		if got := BothTokens(both); got != want {
+		if got := contract.BothTokens(both); got != want {
 			t.Errorf("%q sets %+v", both, got)
 		}
 	}
-	for given, want := range map[TokenTypes]TokenTypes{
-		{}:                              {ServiceToken, ServiceToken},
-		{Client: ProviderToken}:         {ProviderToken, ProviderAccessToken},
-		{Upstream: ProviderAccessToken}: {ServiceToken, ProviderAccessToken},
+	for given, want := range map[contract.TokenType]contract.TokenType{
+		{}:                               contract.BothTokens("service"),
+		{Client: contract.ProviderToken}: contract.BothTokens("provider"),
+		{Upstream: contract.ProviderAccessToken}: {
+			Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken,
+		},
 	} {
-		if got := given.completed(); got != want {
+		if got := completed(given); got != want {
 			t.Errorf("%+v is completed to %+v", given, got)
 		}
 	}

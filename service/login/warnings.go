@@ -45,9 +45,9 @@ func (s *Service) warningsOf(tx *models.Tx, clients []models.AppClient) ([]fault
 	if err != nil {
 		return nil, fmt.Errorf("login: the providers of app clients: %w", err)
 	}
-	offered := map[string][]Provider{}
+	offered := map[string][]contract.Provider{}
 	for _, row := range rows {
-		offered[row.ClientID] = append(offered[row.ClientID], s.viewProvider(row))
+		offered[row.AppClientID] = append(offered[row.AppClientID], s.shownProvider(row))
 	}
 	var out []fault.Warning
 	for _, client := range clients {
@@ -57,8 +57,8 @@ func (s *Service) warningsOf(tx *models.Tx, clients []models.AppClient) ([]fault
 }
 
 // clientWarnings returns those of one app client with its providers.
-func clientWarnings(c contract.AppClient, all []Provider) (out []fault.Warning) {
-	offered := slices.DeleteFunc(slices.Clone(all), func(one Provider) bool { return !one.Enabled })
+func clientWarnings(c contract.AppClient, all []contract.Provider) (out []fault.Warning) {
+	offered := slices.DeleteFunc(slices.Clone(all), func(one contract.Provider) bool { return !one.Enabled })
 	warn := func(code, detail string, args ...any) {
 		out = append(out, fault.Warning{Code: code, Detail: fmt.Sprintf(detail, args...)})
 	}
@@ -72,12 +72,11 @@ func clientWarnings(c contract.AppClient, all []Provider) (out []fault.Warning) 
 	for _, one := range offered {
 		// developers.google.com/identity/protocols/oauth2/web-server#exchange-authorization-code:
 		// client_secret is required of web applications, and only their redirect URIs can be https.
-		if one.Type == providers.Google && !one.HasSecret {
+		if one.Type == providers.Google && !one.HasClientSecret {
 			warn(WarnNoSecret, "The provider Google of the app client %s has no client secret. Google takes a web "+
 				"application's code with its client secret only.", c.Name)
 		}
-		presentsAccess := one.Tokens.Client == ProviderToken && one.Tokens.Upstream != ProviderIDToken
-		if one.Type == providers.OIDC && presentsAccess && !one.HasSecret {
+		if one.Type == providers.OIDC && presentsAccess(one.TokenType) && !one.HasClientSecret {
 			warn(WarnOpaqueTokens, "Calls with opaque access tokens of %s are refused: the provider has no client "+
 				"secret to ask its issuer about them. JSON Web Tokens work.", ProviderLabel(one))
 		}

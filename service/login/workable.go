@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/login/providers"
@@ -20,9 +21,7 @@ func checkWorkable(row models.Provider) []fault.Field {
 	if !row.Enabled {
 		return wrong
 	}
-	types := TokenTypes{Client: row.TokenClient, Upstream: row.TokenUpstream}
-	presentsAccess := types.Client == ProviderToken && types.Upstream != ProviderIDToken
-	if !presentsAccess {
+	if !presentsAccess(tokensOf(row)) {
 		return wrong
 	}
 	switch row.Type {
@@ -36,7 +35,7 @@ func checkWorkable(row models.Provider) []fault.Field {
 			})
 		}
 	case providers.Microsoft:
-		if detail := providers.UnverifiableMicrosoftTokens(row.Issuer, row.AppID, row.Scopes); detail != "" {
+		if detail := providers.UnverifiableMicrosoftTokens(row.Issuer, row.ClientID, row.Scopes); detail != "" {
 			wrong = append(wrong, fault.Field{Pointer: "/scopes", Code: "token_unverifiable", Detail: detail})
 		}
 	}

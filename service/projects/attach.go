@@ -109,7 +109,8 @@ func (s *Service) changeServed(
 	ctx context.Context, p access.Principal, in contract.AttachmentPath,
 	fn func(*models.Tx, models.Project, models.Tenant, time.Time) error,
 ) error {
-	return s.change(ctx, p, in.Project, "tenants", func(tx *models.Tx, project models.Project, now time.Time) error {
+	says := &note{change: "tenants"}
+	return s.changeNoted(ctx, p, in.Project, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		row, err := tx.TenantByName(project.TeamID, in.Tenant)
 		if errors.Is(err, models.ErrNotFound) {
 			var team string

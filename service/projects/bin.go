@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -13,13 +14,6 @@ import (
 // BinTime is how long a deleted project can be restored.
 const BinTime = 30 * 24 * time.Hour
 
-// Deleted is the state of a project in the bin. Its calls are answered 410 and its keys open
-// nothing. It can be read, exported and restored until PurgeAt.
-type Deleted struct {
-	Since   time.Time
-	PurgeAt time.Time
-}
-
 // Purger deletes projects whose time in the bin has ended.
 type Purger interface {
 	// EnqueuePurge runs the purge soon after tx commits.
@@ -27,9 +21,15 @@ type Purger interface {
 }
 
 // Delete moves a project to the bin for BinTime. It takes effect at once on the gateway. A
-// project that is already there stays as it is.
-func (s *Service) Delete(ctx context.Context, p access.Principal, ref string) (Project, error) {
-	return s.moveBin(ctx, p, ref, access.ProjectDelete, func(tx *models.Tx, row models.Project) (bool, error) {
+// project that is already there stays as it is. With Now it deletes a project for good, from
+// the bin or not: a job deletes its rows and files soon after, and then its name is free.
+func (s *Service) Delete(
+	ctx context.Context, p access.Principal, in contract.ProjectRemoval,
+) (contract.Project, error) {
+	if in.Now {
+		return s.erase(ctx, p, in)
+	}
+	return s.moveBin(ctx, p, in.Project, access.ProjectDelete, func(tx *models.Tx, row models.Project) (bool, error) {
 		if row.DeletedAt != nil {
 			return false, nil
 		}
@@ -38,10 +38,11 @@ func (s *Service) Delete(ctx context.Context, p access.Principal, ref string) (P
 	})
 }
 
-// RestoreDeleted takes a project out of the bin, with everything it had. One that is not
-// there stays as it is.
-func (s *Service) RestoreDeleted(ctx context.Context, p access.Principal, ref string) (Project, error) {
-	return s.moveBin(ctx, p, ref, access.ProjectRestore, func(tx *models.Tx, row models.Project) (bool, error) {
+// Restore takes a project out of the bin, with everything it had. One that is not there stays as it is.
+func (s *Service) Restore(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.Project, error) {
+	return s.moveBin(ctx, p, in.Project, access.ProjectRestore, func(tx *models.Tx, row models.Project) (bool, error) {
 		if row.DeletedAt == nil {
 			return false, nil
 		}
@@ -49,11 +50,12 @@ func (s *Service) RestoreDeleted(ctx context.Context, p access.Principal, ref st
 	})
 }
 
-// Erase deletes a project for good, from the bin or not. A job deletes its rows and files
-// soon after; its name is free then. confirm has to be the project's name.
-func (s *Service) Erase(ctx context.Context, p access.Principal, ref, confirm string) (Project, error) {
-	return s.moveBin(ctx, p, ref, access.ProjectErase, func(tx *models.Tx, row models.Project) (bool, error) {
-		if confirm != row.Name {
+// erase deletes a project for good.
+func (s *Service) erase(
+	ctx context.Context, p access.Principal, in contract.ProjectRemoval,
+) (contract.Project, error) {
+	return s.moveBin(ctx, p, in.Project, access.ProjectErase, func(tx *models.Tx, row models.Project) (bool, error) {
+		if in.Confirm != row.Name {
 			return false, fault.InvalidField("/confirm", "wrong_confirmation",
 				"Type the project's name, %s, to delete it for good.", row.Name)
 		}
@@ -74,14 +76,14 @@ func (s *Service) Erase(ctx context.Context, p access.Principal, ref, confirm st
 func (s *Service) moveBin(
 	ctx context.Context, p access.Principal, ref string, action access.Action,
 	fn func(*models.Tx, models.Project) (bool, error),
-) (Project, error) {
+) (contract.Project, error) {
 	var out Project
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := access.Project(tx, p, ref, action)
 		if err != nil {
 			return err
 		}
-		before, err := view(tx, row)
+		before, err := s.view(tx, row)
 		if err != nil {
 			return err
 		}
@@ -90,7 +92,7 @@ func (s *Service) moveBin(
 			out = before
 			return err
 		}
-		if out, err = viewOf(tx, row.ID); err != nil {
+		if out, err = s.viewOf(tx, row.ID); err != nil {
 			return err
 		}
 		err = access.Record(tx, p, access.Entry{
@@ -107,10 +109,10 @@ func (s *Service) moveBin(
 		return reviseWithProduct(tx, row)
 	})
 	if err != nil {
-		return Project{}, fmt.Errorf("projects: %s of %s: %w", action, ref, err)
+		return contract.Project{}, fmt.Errorf("projects: %s of %s: %w", action, ref, err)
 	}
 	s.Changed(ctx)
-	return out, nil
+	return out.Project, nil
 }
 
 // reviseWithProduct writes a revision for the project and, since keys of the product that

@@ -28,12 +28,37 @@ func (w *world) owned(t *testing.T, in projects.CreateInput) (projects.Created, 
 	return created, p
 }
 
+// binned is a request to delete a project to the bin.
+func binned(id string) contract.ProjectRemoval {
+	return contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: id}}
+}
+
+// erased is a request to delete a project for good.
+func erased(id, confirm string) contract.ProjectRemoval {
+	in := binned(id)
+	in.Now, in.Confirm = true, confirm
+	return in
+}
+
+// retarget changes the target of an environment.
+func (w *world) retarget(
+	t *testing.T, p access.Principal, at contract.EnvironmentPath, etag, target string,
+) error {
+	t.Helper()
+	_, err := w.UpdateEnvironment(t.Context(), p, contract.EnvironmentUpdate{
+		EnvironmentPath: at,
+		Condition:       contract.Condition{IfMatch: etag},
+		Body:            contract.EnvironmentChange{Target: &target},
+	})
+	return err
+}
+
 func TestDelete(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)
 		id, key := created.Project.ID, created.Keys["prod"].Secret.Reveal()
-		deleted, err := w.Delete(t.Context(), p, id)
+		deleted, err := w.Delete(t.Context(), p, binned(id))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,21 +74,17 @@ func TestDelete(t *testing.T) {
 		if code, _ := w.answer(t, id, key); code != "invalid_key" {
 			t.Errorf("its key is answered %q, want invalid_key", code)
 		}
-		again, err := w.Delete(t.Context(), p, id)
+		again, err := w.Delete(t.Context(), p, binned(id))
 		if err != nil || again.Deleted == nil || !again.Deleted.PurgeAt.Equal(deleted.Deleted.PurgeAt) {
 			t.Errorf("deleted again: %+v, %v, want the same end", again.Deleted, err)
 		}
-		for filter, want := range map[models.ProjectFilter]int{
-			models.AllProjects:     1,
-			models.ServedProjects:  0,
-			models.DeletedProjects: 1,
-		} {
-			list, err := w.List(t.Context(), p, "", filter, models.Page{Limit: 10})
+		for state, want := range map[string]int{"": 1, contract.ProjectServed: 0, contract.ProjectDeleted: 1} {
+			list, err := w.List(t.Context(), p, contract.ProjectList{State: state})
 			if err != nil || len(list.Items) != want {
-				t.Errorf("%q lists %d projects, %v, want %d", filter, len(list.Items), err, want)
+				t.Errorf("%q lists %d projects, %v, want %d", state, len(list.Items), err, want)
 			}
 		}
-		restored, err := w.RestoreDeleted(t.Context(), p, id)
+		restored, err := w.Restore(t.Context(), p, created.Project.Path())
 		if err != nil || restored.Deleted != nil {
 			t.Fatalf("restored: %+v, %v", restored.Deleted, err)
 		}
@@ -79,7 +100,7 @@ func TestChangesInTheBin(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)
 		id := created.Project.ID
-		if _, err := w.Delete(t.Context(), p, id); err != nil {
+		if _, err := w.Delete(t.Context(), p, binned(id)); err != nil {
 			t.Fatal(err)
 		}
 		name := "Shop"
@@ -87,17 +108,14 @@ func TestChangesInTheBin(t *testing.T) {
 		tenant := w.project(t, id).Tenants[0].ID
 		for what, change := range ordered.ByName(map[string]func() error{
 			"settings": func() error {
-				_, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{DisplayName: &name})
+				_, err := w.Update(t.Context(), p, contract.ProjectChange{DisplayName: &name}.Of(id))
 				return err
 			},
 			"target": func() error {
-				target := "https://b.example"
-				in := projects.EnvironmentChange{Target: &target}
-				_, err := w.UpdateEnvironment(t.Context(), p, id, version.Environments[0].ID, "", in)
-				return err
+				return w.retarget(t, p, contract.EnvironmentOf(id, version.ID, "prod"), "", "https://b.example")
 			},
 			"a version": func() error {
-				_, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"})
+				_, err := w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "2.0.0"}.In(id))
 				return err
 			},
 			"a key type": func() error {
@@ -169,7 +187,7 @@ func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
 			return ids
 		}
 		before := w.project(t, books.Project.ID).Revision
-		if _, err := w.Delete(t.Context(), p, shop.Project.ID); err != nil {
+		if _, err := w.Delete(t.Context(), p, binned(shop.Project.ID)); err != nil {
 			t.Fatal(err)
 		}
 		if code, _ := w.answer(t, books.Project.ID, both.Secret.Reveal()); code != "invalid_key" {
@@ -181,7 +199,7 @@ func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
 		if after := w.project(t, books.Project.ID).Revision; after <= before {
 			t.Errorf("the other project's revision is %d, want one after %d", after, before)
 		}
-		if _, err := w.RestoreDeleted(t.Context(), p, shop.Project.ID); err != nil {
+		if _, err := w.Restore(t.Context(), p, shop.Project.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if code, _ := w.answer(t, books.Project.ID, both.Secret.Reveal()); code != "" {
@@ -202,16 +220,16 @@ func TestErase(t *testing.T) {
 		id := created.Project.ID
 		member := p
 		member.Roles = map[string]access.Role{created.Workspace.Team: access.Member}
-		if _, err := w.Erase(t.Context(), member, id, created.Project.Name); fault.KindOf(err) != fault.Forbidden {
+		if _, err := w.Delete(t.Context(), member, erased(id, created.Project.Name)); fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("a member: %v, want it forbidden", err)
 		}
-		if _, err := w.Erase(t.Context(), p, id, id); fault.KindOf(err) != fault.Invalid {
+		if _, err := w.Delete(t.Context(), p, erased(id, id)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("with another name: %v, want wrong_confirmation", err)
 		}
 		if queue.queued != 0 || w.project(t, id).Deleted {
 			t.Fatal("what was refused has an effect")
 		}
-		if _, err := w.Erase(t.Context(), p, id, created.Project.Name); err != nil {
+		if _, err := w.Delete(t.Context(), p, erased(id, created.Project.Name)); err != nil {
 			t.Fatal(err)
 		}
 		if queue.queued != 1 {
@@ -223,10 +241,10 @@ func TestErase(t *testing.T) {
 		if _, err := w.Get(t.Context(), p, id); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("read: %v, want not found", err)
 		}
-		if _, err := w.RestoreDeleted(t.Context(), p, id); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.Restore(t.Context(), p, created.Project.Path()); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("restore: %v, want not found", err)
 		}
-		list, err := w.List(t.Context(), p, "", models.AllProjects, models.Page{Limit: 10})
+		list, err := w.List(t.Context(), p, contract.ProjectList{})
 		if err != nil || len(list.Items) != 0 {
 			t.Errorf("%d projects are listed, %v", len(list.Items), err)
 		}
@@ -241,7 +259,7 @@ func TestDeleteRace(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				_, err := w.Delete(t.Context(), p, created.Project.ID)
+				_, err := w.Delete(t.Context(), p, binned(created.Project.ID))
 				if err != nil && fault.CodeOf(err) != "changed_meanwhile" {
 					t.Error(err)
 				}
@@ -270,7 +288,7 @@ func TestAKeyCreatedWhileItsProjectWasDeleted(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)
 		id, key := created.Project.ID, created.Keys["prod"]
-		if _, err := w.Delete(t.Context(), p, id); err != nil {
+		if _, err := w.Delete(t.Context(), p, binned(id)); err != nil {
 			t.Fatal(err)
 		}
 		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.AddRevision(id, key.ID, models.Now()) })

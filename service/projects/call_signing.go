@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -22,44 +24,11 @@ const (
 	mostRotation    = 30 * 24 * time.Hour
 )
 
-// The defaults of a SigningRotation.
+// The defaults of a rotation.
 const (
 	DefaultSignsIn = time.Hour
-	DefaultKeep    = 24 * time.Hour
+	DefaultGrace   = 24 * time.Hour
 )
-
-// CallSigning is how calls to a project's upstreams are signed (RFC 9421).
-type CallSigning struct {
-	Project string           // name
-	Keys    []CallSigningKey // in the order in which they sign; none: calls are not signed
-}
-
-// CallSigningKey is an Ed25519 key of a project, without its private half.
-type CallSigningKey struct {
-	ID             string // thumbprint of the public key (RFC 7638)
-	Public         ed25519.PublicKey
-	State          SigningState
-	SignsFrom      time.Time
-	PublishedUntil *time.Time // nil until a later key follows
-	CreatedAt      time.Time
-}
-
-// SigningState is what a key does at the moment.
-type SigningState string
-
-// The states of a signing key. All three are published.
-const (
-	KeyPending SigningState = "pending" // signs from SignsFrom on
-	KeySigning SigningState = "signing"
-	KeyFormer  SigningState = "former" // signed until a later key followed
-)
-
-// SigningRotation says when a new key signs, and how long the ones before it stay published
-// from then on. nil means the default.
-type SigningRotation struct {
-	SignsIn *time.Duration
-	Keep    *time.Duration
-}
 
 // SigningKeyPlace returns the place that a private key is sealed for.
 func SigningKeyPlace(projectID, keyID string) secrets.Place {
@@ -72,23 +41,27 @@ func SigningKeyPlace(projectID, keyID string) secrets.Place {
 }
 
 // CallSigning returns the published keys of a project.
-func (s *Service) CallSigning(ctx context.Context, p access.Principal, ref string) (CallSigning, error) {
+func (s *Service) CallSigning(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.CallSigning, error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return CallSigning{}, fmt.Errorf("projects: show the call signing of %s: %w", ref, err)
+		return contract.CallSigning{}, fmt.Errorf("projects: show the call signing of %s: %w", in.Project, err)
 	}
-	out, err := viewSigning(tx, project, models.Now())
+	out, err := s.signingAt(tx, project, models.Now())
 	if err != nil {
-		return CallSigning{}, fmt.Errorf("projects: show the call signing of %s: %w", ref, err)
+		return contract.CallSigning{}, fmt.Errorf("projects: show the call signing of %s: %w", in.Project, err)
 	}
 	return out, nil
 }
 
 // EnableCallSigning creates a project's first key. From the next call on the gateway signs
 // calls to the project's upstreams. A project that signs already is left as it is.
-func (s *Service) EnableCallSigning(ctx context.Context, p access.Principal, ref string) (CallSigning, error) {
-	return s.changeSigning(ctx, p, ref, "call signing", func(c signingChange) error {
+func (s *Service) EnableCallSigning(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.CallSigning, error) {
+	return s.changeSigning(ctx, p, in.Project, "call signing", func(c signingChange) error {
 		if len(c.keys) > 0 {
 			return errUnchanged
 		}
@@ -98,8 +71,10 @@ func (s *Service) EnableCallSigning(ctx context.Context, p access.Principal, ref
 
 // DisableCallSigning deletes a project's keys. Calls are no longer signed. To enable it again
 // creates another key.
-func (s *Service) DisableCallSigning(ctx context.Context, p access.Principal, ref string) error {
-	_, err := s.changeSigning(ctx, p, ref, "no call signing", func(c signingChange) error {
+func (s *Service) DisableCallSigning(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.None, error) {
+	_, err := s.changeSigning(ctx, p, in.Project, "no call signing", func(c signingChange) error {
 		if len(c.keys) == 0 {
 			return errUnchanged
 		}
@@ -110,21 +85,25 @@ func (s *Service) DisableCallSigning(ctx context.Context, p access.Principal, re
 		}
 		return nil
 	})
-	return err
+	return contract.None{}, err
 }
 
 // RotateSigningKey adds a key that is published at once and signs later, so that upstreams
 // with a copy of the keys get it in time. The keys before it stay published for a while after
 // that. A rotation to sign at once replaces one that has not taken effect.
 func (s *Service) RotateSigningKey(
-	ctx context.Context, p access.Principal, ref string, in SigningRotation,
-) (CallSigning, error) {
-	return s.changeSigning(ctx, p, ref, "rotation of the call signing key", func(c signingChange) error {
-		signsIn, err := rotationTime("/signs_in_seconds", in.SignsIn, DefaultSignsIn)
+	ctx context.Context, p access.Principal, in contract.SigningKeyRotation,
+) (contract.CallSigning, error) {
+	var rotation contract.SigningRotation
+	if in.Body != nil {
+		rotation = *in.Body
+	}
+	return s.changeSigning(ctx, p, in.Project, "rotation of the call signing key", func(c signingChange) error {
+		signsIn, err := rotationTime("/signs_in_seconds", rotation.SignsInSeconds, DefaultSignsIn)
 		if err != nil {
 			return err
 		}
-		keep, err := rotationTime("/grace_seconds", in.Keep, DefaultKeep)
+		grace, err := rotationTime("/grace_seconds", rotation.GraceSeconds, DefaultGrace)
 		if err != nil {
 			return err
 		}
@@ -143,22 +122,22 @@ func (s *Service) RotateSigningKey(
 			}
 			c.keys = c.keys[:len(c.keys)-1]
 		}
-		if err := retireSigningKeys(&c, c.now.Add(signsIn+keep)); err != nil {
+		if err := retireSigningKeys(&c, c.now.Add(signsIn+grace)); err != nil {
 			return err
 		}
 		return s.addSigningKey(c, c.now.Add(signsIn))
 	})
 }
 
-func rotationTime(pointer string, in *time.Duration, otherwise time.Duration) (time.Duration, error) {
-	if in == nil {
+func rotationTime(pointer string, seconds *int64, otherwise time.Duration) (time.Duration, error) {
+	if seconds == nil {
 		return otherwise, nil
 	}
-	if *in < 0 || *in > mostRotation {
+	if *seconds < 0 || *seconds > int64(mostRotation/time.Second) {
 		return 0, fault.InvalidField(pointer, "out_of_range", "Use 0 to %d seconds (30 "+
 			"days).", mostRotation/time.Second)
 	}
-	return *in, nil
+	return time.Duration(*seconds) * time.Second, nil
 }
 
 // retireSigningKeys has the keys published until a time, unless they end before. Those that
@@ -249,31 +228,42 @@ func (u Unsealer) SigningKey(p *snapshot.Project, k snapshot.CallSigningKey) (ed
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// viewSigning returns the keys that are published at now.
-func viewSigning(tx *models.Tx, project models.Project, now time.Time) (CallSigning, error) {
+// signingAt returns how calls of a project are signed, with the keys that are published at now.
+func (s *Service) signingAt(tx *models.Tx, project models.Project, now time.Time) (contract.CallSigning, error) {
 	rows, err := tx.CallSigningKeysOf(project.ID)
 	if err != nil {
-		return CallSigning{}, err
+		return contract.CallSigning{}, err
 	}
-	out := CallSigning{Project: project.Name}
+	var out contract.CallSigning
 	for i, k := range rows {
-		state := KeySigning
+		state := contract.SigningKeySigning
 		switch {
 		case k.PublishedUntil != nil && !k.PublishedUntil.After(now):
 			continue
 		case k.SignsFrom.After(now):
-			state = KeyPending
+			state = contract.SigningKeyPending
 		case slices.ContainsFunc(rows[i+1:], func(l models.CallSigningKey) bool { return !l.SignsFrom.After(now) }):
-			state = KeyFormer
+			state = contract.SigningKeyFormer
 		}
-		out.Keys = append(out.Keys, CallSigningKey{
+		out.Keys = append(out.Keys, contract.SigningKey{
 			ID:             k.ID,
-			Public:         k.PublicKey,
 			State:          state,
-			SignsFrom:      k.SignsFrom,
-			PublishedUntil: k.PublishedUntil,
-			CreatedAt:      k.CreatedAt,
+			PublicKey:      publicKeyOf(k),
+			SignsFrom:      k.SignsFrom.UTC(),
+			PublishedUntil: contract.UTC(k.PublishedUntil),
+			CreatedAt:      k.CreatedAt.UTC(),
 		})
 	}
+	out.Enabled = len(out.Keys) > 0
+	if out.Enabled && s.Addresses != nil {
+		url := s.Addresses.ProjectAddress(project.Name) + policy.SigningDirectory
+		out.DirectoryURL = &url
+	}
 	return out, nil
+}
+
+func publicKeyOf(k models.CallSigningKey) contract.SigningPublicKey {
+	return contract.SigningPublicKey{
+		Type: "OKP", Curve: "Ed25519", ID: k.ID, Use: "sig", X: base64.RawURLEncoding.EncodeToString(k.PublicKey),
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -27,8 +28,8 @@ type signingChange struct {
 // and the revision.
 func (s *Service) changeSigning(
 	ctx context.Context, p access.Principal, ref, what string, fn func(signingChange) error,
-) (CallSigning, error) {
-	var out CallSigning
+) (contract.CallSigning, error) {
+	var out contract.CallSigning
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
 		if err != nil {
@@ -38,7 +39,7 @@ func (s *Service) changeSigning(
 			return err
 		}
 		c := signingChange{tx: tx, project: project, now: models.Now()}
-		before, err := viewSigning(tx, project, c.now)
+		before, err := s.signingAt(tx, project, c.now)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func (s *Service) changeSigning(
 		} else if err != nil {
 			return err
 		}
-		if out, err = viewSigning(tx, project, c.now); err != nil {
+		if out, err = s.signingAt(tx, project, c.now); err != nil {
 			return err
 		}
 		err = access.Record(tx, p, access.Entry{
@@ -68,7 +69,7 @@ func (s *Service) changeSigning(
 		return tx.AddRevision(project.ID, "", c.now)
 	})
 	if err != nil {
-		return CallSigning{}, fmt.Errorf("projects: change %s of %s: %w", what, ref, err)
+		return contract.CallSigning{}, fmt.Errorf("projects: change %s of %s: %w", what, ref, err)
 	}
 	s.Changed(ctx)
 	return out, nil
@@ -96,7 +97,7 @@ type signingKeys struct {
 	CallSigning map[string]string // by the id of the key, when it signs
 }
 
-func auditSigning(c CallSigning) signingKeys {
+func auditSigning(c contract.CallSigning) signingKeys {
 	out := signingKeys{CallSigning: map[string]string{}}
 	for _, k := range c.Keys {
 		text := "signs from " + k.SignsFrom.UTC().Format(time.RFC3339)

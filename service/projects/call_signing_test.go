@@ -10,21 +10,27 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/projects"
 	"postern/testkit/state"
 )
 
-func (w *headerWorld) rotate(t *testing.T, signsIn, keep time.Duration) (projects.CallSigning, error) {
-	return w.RotateSigningKey(t.Context(), w.owner, w.id, projects.SigningRotation{SignsIn: &signsIn, Keep: &keep})
+func (w *headerWorld) rotate(t *testing.T, signsIn, grace time.Duration) (contract.CallSigning, error) {
+	in, then := int64(signsIn/time.Second), int64(grace/time.Second)
+	return w.RotateSigningKey(t.Context(), w.owner, contract.SigningKeyRotation{
+		ProjectPath: w.path(), Body: &contract.SigningRotation{SignsInSeconds: &in, GraceSeconds: &then},
+	})
 }
 
+func (w *headerWorld) path() contract.ProjectPath { return contract.ProjectPath{Project: w.id} }
+
 // states returns the states of the keys in their order.
-func states(s projects.CallSigning) string {
+func states(s contract.CallSigning) string {
 	var out []string
 	for _, k := range s.Keys {
-		out = append(out, string(k.State))
+		out = append(out, k.State)
 	}
 	return strings.Join(out, " ")
 }
@@ -40,7 +46,7 @@ func TestCallSigning(t *testing.T) {
 				t.Errorf("rotate: %v", err)
 			}
 		})
-		first, err := w.EnableCallSigning(t.Context(), w.owner, w.id)
+		first, err := w.EnableCallSigning(t.Context(), w.owner, w.path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +64,7 @@ func TestCallSigning(t *testing.T) {
 			}
 		})
 		t.Run("enabled twice is one key", func(t *testing.T) {
-			again, err := w.EnableCallSigning(t.Context(), w.owner, w.id)
+			again, err := w.EnableCallSigning(t.Context(), w.owner, w.path())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +84,7 @@ func TestCallSigning(t *testing.T) {
 		})
 		t.Run("disabled", func(t *testing.T) {
 			for range 2 { // the second one changes nothing
-				if err := w.DisableCallSigning(t.Context(), w.owner, w.id); err != nil {
+				if _, err := w.DisableCallSigning(t.Context(), w.owner, w.path()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -127,13 +133,14 @@ func storedSealed(t *testing.T, w *headerWorld) {
 func TestRotateSigningKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newHeaderWorld(t, db)
-		first, err := w.EnableCallSigning(t.Context(), w.owner, w.id)
+		first, err := w.EnableCallSigning(t.Context(), w.owner, w.path())
 		if err != nil {
 			t.Fatal(err)
 		}
-		var pending projects.CallSigning
+		var pending contract.CallSigning
 		t.Run("publishes the new key before it signs", func(t *testing.T) {
-			if pending, err = w.RotateSigningKey(t.Context(), w.owner, w.id, projects.SigningRotation{}); err != nil {
+			in := contract.SigningKeyRotation{ProjectPath: w.path()}
+			if pending, err = w.RotateSigningKey(t.Context(), w.owner, in); err != nil {
 				t.Fatal(err)
 			}
 			if states(pending) != "signing pending" || pending.Keys[0].ID != first.Keys[0].ID {
@@ -143,7 +150,7 @@ func TestRotateSigningKey(t *testing.T) {
 			if signs.Sub(pending.Keys[1].CreatedAt) != projects.DefaultSignsIn {
 				t.Errorf("it signs from %v", signs)
 			}
-			if until := pending.Keys[0].PublishedUntil; until == nil || until.Sub(signs) != projects.DefaultKeep {
+			if until := pending.Keys[0].PublishedUntil; until == nil || until.Sub(signs) != projects.DefaultGrace {
 				t.Errorf("the former key is published until %v", until)
 			}
 		})
@@ -189,11 +196,11 @@ func TestRotateSigningKey(t *testing.T) {
 func TestCallSigning_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newHeaderWorld(t, db)
-		if _, err := w.EnableCallSigning(t.Context(), w.owner, w.id); err != nil {
+		if _, err := w.EnableCallSigning(t.Context(), w.owner, w.path()); err != nil {
 			t.Fatal(err)
 		}
 		for pointer, in := range map[string][2]time.Duration{
-			"/signs_in_seconds": {-1, 0},
+			"/signs_in_seconds": {-time.Second, 0},
 			"/grace_seconds":    {0, 31 * 24 * time.Hour},
 		} {
 			_, err := w.rotate(t, in[0], in[1])
@@ -203,26 +210,26 @@ func TestCallSigning_refused(t *testing.T) {
 		}
 		t.Run("another team", func(t *testing.T) {
 			_, other := w.create(t, authenticated)
-			if _, err := w.CallSigning(t.Context(), other, w.id); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.CallSigning(t.Context(), other, w.path()); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("show: %v", err)
 			}
-			if _, err := w.EnableCallSigning(t.Context(), other, w.id); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.EnableCallSigning(t.Context(), other, w.path()); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("enable: %v", err)
 			}
-			if err := w.DisableCallSigning(t.Context(), other, w.id); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.DisableCallSigning(t.Context(), other, w.path()); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("disable: %v", err)
 			}
 		})
 		t.Run("enabled at once by many is one key", func(t *testing.T) {
-			if err := w.DisableCallSigning(t.Context(), w.owner, w.id); err != nil {
+			if _, err := w.DisableCallSigning(t.Context(), w.owner, w.path()); err != nil {
 				t.Fatal(err)
 			}
 			var all sync.WaitGroup
 			for range 8 {
-				all.Go(func() { _, _ = w.EnableCallSigning(t.Context(), w.owner, w.id) })
+				all.Go(func() { _, _ = w.EnableCallSigning(t.Context(), w.owner, w.path()) })
 			}
 			all.Wait()
-			have, err := w.CallSigning(t.Context(), w.owner, w.id)
+			have, err := w.CallSigning(t.Context(), w.owner, w.path())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,32 +8,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
 )
-
-// ClientCertificate is the certificate that an environment presents to its upstream, without
-// its private key.
-type ClientCertificate struct {
-	Subject   string
-	Issuer    string
-	SHA256    string // fingerprint of the certificate, in hex
-	StartsAt  time.Time
-	EndsAt    time.Time
-	Chain     string // PEM, the leaf first
-	UpdatedAt time.Time
-}
-
-// ClientCertificateInput is a certificate with its private key, both in PEM.
-type ClientCertificateInput struct {
-	Certificate string // the chain, the leaf first
-	PrivateKey  secrets.Secret
-}
 
 // ClientKeyPlace returns the place that the private key of an environment's certificate is
 // sealed for.
@@ -48,54 +30,50 @@ func ClientKeyPlace(environmentID string) secrets.Place {
 
 // ClientCertificate returns the certificate that an environment presents to its upstream.
 func (s *Service) ClientCertificate(
-	ctx context.Context, p access.Principal, ref, environmentID string,
-) (ClientCertificate, error) {
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
+) (contract.ClientCertificate, error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
-	if err == nil {
-		_, _, err = environmentOf(tx, project, "", environmentID)
-	}
+	environment, err := environmentToRead(tx, p, in)
 	if err != nil {
-		return ClientCertificate{}, fmt.Errorf("projects: client certificate of %s: %w", environmentID, err)
+		return contract.ClientCertificate{}, fmt.Errorf("projects: client certificate of %s: %w", in.Environment, err)
 	}
-	row, found, err := tx.UpstreamCertificateOf(environmentID)
+	row, found, err := tx.UpstreamCertificateOf(environment.ID)
 	if err == nil && !found {
 		err = access.NotFound()
 	}
 	if err != nil {
-		return ClientCertificate{}, fmt.Errorf("projects: client certificate of %s: %w", environmentID, err)
+		return contract.ClientCertificate{}, fmt.Errorf("projects: client certificate of %s: %w", in.Environment, err)
 	}
-	return viewClientCertificate(row)
+	return shownClientCertificate(row)
 }
 
 // SetClientCertificate has an environment present a certificate to its upstream, in place of
 // the one before. New connections use it from the next call on.
 func (s *Service) SetClientCertificate(
-	ctx context.Context, p access.Principal, ref, environmentID string, in ClientCertificateInput,
-) (ClientCertificate, error) {
-	var out ClientCertificate
-	what := "client certificate of " + environmentID
-	err := s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
+	ctx context.Context, p access.Principal, in contract.ClientCertificateUpdate,
+) (contract.ClientCertificate, error) {
+	var out contract.ClientCertificate
+	err := s.changeCredentials(ctx, p, in.EnvironmentPath, "client certificate", func(c credentialChange) error {
 		if !TakesClientCertificate(c.environment.Target) {
 			return fault.InvalidField("/certificate", "needs_https", "A certificate can be presented over TLS only. "+
 				"Change the environment's target to an https URL first.")
 		}
-		pair, err := parseClientCertificate(in, c.now)
+		pair, err := parseClientCertificate(in.Body, c.now)
 		if err != nil {
 			return err
 		}
-		sealed, err := s.Vault.Seal(c.tx, c.project.TeamID, ClientKeyPlace(environmentID), pair.key)
+		sealed, err := s.Vault.Seal(c.tx, c.project.TeamID, ClientKeyPlace(c.environment.ID), pair.key)
 		if err != nil {
 			return err
 		}
 		row := models.UpstreamCertificate{
-			EnvironmentID: environmentID,
+			EnvironmentID: c.environment.ID,
 			Chain:         pair.chain,
 			PrivateKey:    sealed,
 			CreatedAt:     c.now,
 			UpdatedAt:     c.now,
 		}
-		if out, err = viewClientCertificate(row); err != nil {
+		if out, err = shownClientCertificate(row); err != nil {
 			return err
 		}
 		return c.tx.SetUpstreamCertificate(row)
@@ -104,10 +82,11 @@ func (s *Service) SetClientCertificate(
 }
 
 // RemoveClientCertificate has an environment present no certificate.
-func (s *Service) RemoveClientCertificate(ctx context.Context, p access.Principal, ref, environmentID string) error {
-	what := "no client certificate of " + environmentID
-	return s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
-		removed, err := c.tx.DeleteUpstreamCertificate(environmentID)
+func (s *Service) RemoveClientCertificate(
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
+) (contract.None, error) {
+	return contract.None{}, s.changeCredentials(ctx, p, in, "no client certificate", func(c credentialChange) error {
+		removed, err := c.tx.DeleteUpstreamCertificate(c.environment.ID)
 		if err == nil && !removed {
 			err = access.NotFound()
 		}
@@ -117,24 +96,25 @@ func (s *Service) RemoveClientCertificate(ctx context.Context, p access.Principa
 
 var errNoCertificate = errors.New("the stored chain has no certificate")
 
-func viewClientCertificate(row models.UpstreamCertificate) (ClientCertificate, error) {
+func shownClientCertificate(row models.UpstreamCertificate) (contract.ClientCertificate, error) {
+	var none contract.ClientCertificate
 	block, _ := pem.Decode([]byte(row.Chain))
 	if block == nil {
-		return ClientCertificate{}, fmt.Errorf("client certificate of %s: %w", row.EnvironmentID, errNoCertificate)
+		return none, fmt.Errorf("client certificate of %s: %w", row.EnvironmentID, errNoCertificate)
 	}
 	leaf, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return ClientCertificate{}, fmt.Errorf("client certificate of %s: %w", row.EnvironmentID, err)
+		return none, fmt.Errorf("client certificate of %s: %w", row.EnvironmentID, err)
 	}
 	sum := sha256.Sum256(leaf.Raw)
-	return ClientCertificate{
-		Subject:   leaf.Subject.String(),
-		Issuer:    leaf.Issuer.String(),
-		SHA256:    hex.EncodeToString(sum[:]),
-		StartsAt:  leaf.NotBefore,
-		EndsAt:    leaf.NotAfter,
-		Chain:     row.Chain,
-		UpdatedAt: row.UpdatedAt,
+	return contract.ClientCertificate{
+		Subject:     leaf.Subject.String(),
+		Issuer:      leaf.Issuer.String(),
+		SHA256:      hex.EncodeToString(sum[:]),
+		StartsAt:    leaf.NotBefore.UTC(),
+		ExpiresAt:   leaf.NotAfter.UTC(),
+		Certificate: row.Chain,
+		UpdatedAt:   row.UpdatedAt.UTC(),
 	}, nil
 }
 

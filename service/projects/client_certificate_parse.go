@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -34,7 +35,7 @@ func TakesClientCertificate(target string) bool {
 	return err == nil && u.Scheme == "https"
 }
 
-func parseClientCertificate(in ClientCertificateInput, now time.Time) (clientPair, error) {
+func parseClientCertificate(in contract.NewClientCertificate, now time.Time) (clientPair, error) {
 	chain, problem := parseChain(in.Certificate, now)
 	if problem != nil {
 		return clientPair{}, fault.InvalidFields([]fault.Field{*problem})

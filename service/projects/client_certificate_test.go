@@ -15,26 +15,24 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/platform/secrets"
 	"postern/service/projects"
 	"postern/testkit"
 	"postern/testkit/state"
 )
 
-func (w *headerWorld) present(t *testing.T, chain, key []byte) (projects.ClientCertificate, error) {
-	return w.SetClientCertificate(t.Context(), w.owner, w.id, w.environment, projects.ClientCertificateInput{
-		Certificate: string(chain),
-		PrivateKey:  secrets.Secret(key),
+func (w *headerWorld) present(t *testing.T, chain, key []byte) (contract.ClientCertificate, error) {
+	return w.SetClientCertificate(t.Context(), w.owner, contract.ClientCertificateUpdate{
+		EnvironmentPath: w.at(),
+		Body:            contract.NewClientCertificate{Certificate: string(chain), PrivateKey: contract.Secret(key)},
 	})
 }
 
 // retarget changes the target of the environment.
 func (w *headerWorld) retarget(t *testing.T, target string) error {
-	_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "",
-		projects.EnvironmentChange{Target: &target})
-	return err
+	return w.world.retarget(t, w.owner, w.at(), "", target)
 }
 
 // newSecureWorld is a headerWorld whose target is an https URL.
@@ -56,11 +54,11 @@ func TestClientCertificate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if set.Subject != "CN=client.test" || set.Chain != string(chain) || len(set.SHA256) != 64 {
+			if set.Subject != "CN=client.test" || set.Certificate != string(chain) || len(set.SHA256) != 64 {
 				t.Errorf("shown %+v", set)
 			}
-			got, err := w.ClientCertificate(t.Context(), w.owner, w.id, w.environment)
-			if err != nil || got.SHA256 != set.SHA256 || !got.EndsAt.Equal(set.EndsAt) {
+			got, err := w.ClientCertificate(t.Context(), w.owner, w.at())
+			if err != nil || got.SHA256 != set.SHA256 || !got.ExpiresAt.Equal(set.ExpiresAt) {
 				t.Errorf("read back %+v, %v", got, err)
 			}
 		})
@@ -104,13 +102,13 @@ func TestClientCertificate(t *testing.T) {
 			}
 		})
 		t.Run("removed", func(t *testing.T) {
-			if err := w.RemoveClientCertificate(t.Context(), w.owner, w.id, w.environment); err != nil {
+			if _, err := w.RemoveClientCertificate(t.Context(), w.owner, w.at()); err != nil {
 				t.Fatal(err)
 			}
 			if c := w.project(t, w.id).Versions[0].Environments[0].Certificate; c != nil {
 				t.Error("it is still presented")
 			}
-			err := w.RemoveClientCertificate(t.Context(), w.owner, w.id, w.environment)
+			_, err := w.RemoveClientCertificate(t.Context(), w.owner, w.at())
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("removed twice: %v", err)
 			}

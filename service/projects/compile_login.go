@@ -78,14 +78,14 @@ func readOfClients(
 		return nil, nil, err
 	}
 	for _, row := range rows {
-		providers[row.ClientID] = append(providers[row.ClientID], snapshot.Provider{
+		providers[row.AppClientID] = append(providers[row.AppClientID], snapshot.Provider{
 			ID:            row.ID,
 			Type:          row.Type,
-			AppID:         row.AppID,
+			ClientID:      row.ClientID,
 			Issuer:        row.Issuer,
 			Enabled:       row.Enabled,
-			TokenClient:   snapshot.TokenType(row.TokenClient),
-			TokenUpstream: snapshot.TokenType(row.TokenUpstream),
+			ClientToken:   snapshot.TokenType(row.ClientToken),
+			UpstreamToken: snapshot.TokenType(row.UpstreamToken),
 		})
 	}
 	return keys, providers, nil

@@ -18,7 +18,6 @@ import (
 	"postern/service/directory"
 	"postern/service/login"
 	"postern/service/login/providers"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -99,18 +98,19 @@ func (h *house) one(t *testing.T) *snapshot.Project {
 func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		looksAtTokens := projects.AccessChange{Methods: &[]string{"jwt"}} // or none could be kept from the upstream
-		if _, err := h.UpdateAccess(t.Context(), h.owner, h.project, h.version(t), "", looksAtTokens); err != nil {
+		looksAtTokens := contract.RequestsAuthChange{Methods: &[]string{"jwt"}} // or none could be kept from the upstream
+		change := contract.VersionChange{RequestsAuth: looksAtTokens}.Of(h.project, h.version(t))
+		if _, err := h.UpdateVersion(t.Context(), h.owner, change); err != nil {
 			t.Fatal(err)
 		}
-		app, upstream := "app-1", login.TokenTypes{Client: login.ServiceToken, Upstream: login.NoToken}
-		provider, err := h.login.CreateProvider(t.Context(), h.owner, h.client, login.ProviderInput{
-			Type:         providers.OIDC,
-			Issuer:       "https://accounts.example",
-			ClientID:     &app,
-			ClientSecret: new(secrets.Secret("never in a snapshot")),
-			Tokens:       &upstream,
-		})
+		app, upstream := "app-1", contract.NewTokenType{Client: contract.ServiceToken, Upstream: contract.NoToken}
+		provider, err := h.login.CreateProvider(t.Context(), h.owner, contract.NewProvider{
+			Type:   providers.OIDC,
+			Issuer: "https://accounts.example",
+			ProviderSettings: contract.ProviderSettings{
+				ClientID: &app, ClientSecret: new(contract.Secret("never in a snapshot")), TokenType: upstream,
+			},
+		}.In(h.client))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,11 +122,11 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			Providers: []snapshot.Provider{{
 				ID:            provider.ID,
 				Type:          "oidc",
-				AppID:         "app-1",
+				ClientID:      "app-1",
 				Issuer:        "https://accounts.example",
 				Enabled:       true,
-				TokenClient:   snapshot.ServiceToken,
-				TokenUpstream: snapshot.NoToken,
+				ClientToken:   snapshot.ServiceToken,
+				UpstreamToken: snapshot.NoToken,
 			}},
 		}}
 		if diff := cmp.Diff(want, h.clients(t)); diff != "" {
@@ -152,7 +152,7 @@ func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 			!keys[1].ExpiresAt.IsZero() {
 			t.Errorf("the next key is not known before it signs: %+v", keys)
 		}
-		if err := h.login.DeleteProvider(t.Context(), h.owner, provider.ID); err != nil ||
+		if _, err := h.login.DeleteProvider(t.Context(), h.owner, provider.Path()); err != nil ||
 			len(h.clients(t)[0].Providers) != 0 {
 			t.Errorf("the provider is still known: %+v, %v", h.clients(t), err)
 		}
@@ -234,8 +234,8 @@ func TestGatewaysLearnWhoIsBarredAtOnce(t *testing.T) {
 		if err := h.login.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		settings := projects.Settings{DisplayName: new("Compiled again")}
-		if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
+		settings := contract.ProjectChange{DisplayName: new("Compiled again")}
+		if _, err := h.Update(t.Context(), h.owner, settings.Of(h.project)); err != nil {
 			t.Fatal(err)
 		}
 		check("when no token of theirs can be about any more")
@@ -252,9 +252,11 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
 		version := func() string { return h.one(t).Versions[0].ID }
-		change := func(in projects.AccessChange) string {
+		change := func(in contract.RequestsAuthChange) string {
 			t.Helper()
-			_, err := h.UpdateAccess(t.Context(), h.owner, h.project, version(), "", in)
+			_, err := h.UpdateVersion(t.Context(), h.owner, contract.VersionChange{RequestsAuth: in}.Of(
+				h.project, version(),
+			))
 			if err == nil {
 				return ""
 			}
@@ -270,19 +272,19 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 				t.Errorf("%s: the methods are %v, want %v", when, got, want)
 			}
 		}
-		if wrong := change(projects.AccessChange{Mode: new("passthrough"), Methods: &[]string{}}); wrong != "" {
+		if wrong := change(contract.RequestsAuthChange{Mode: new("passthrough"), Methods: &[]string{}}); wrong != "" {
 			t.Fatal(wrong)
 		}
-		if wrong := change(projects.AccessChange{Mode: new("authenticate")}); wrong != "" {
+		if wrong := change(contract.RequestsAuthChange{Mode: new("authenticate")}); wrong != "" {
 			t.Error(wrong)
 		}
 		serves("with a login, nothing named", snapshot.APIKey, snapshot.JWT)
-		if wrong := change(projects.AccessChange{Methods: &[]string{"jwt"}}); wrong != "" {
+		if wrong := change(contract.RequestsAuthChange{Methods: &[]string{"jwt"}}); wrong != "" {
 			t.Error(wrong)
 		}
 		serves("tokens alone", snapshot.JWT)
 		own := []snapshot.TokenIssuer{{Issuer: "https://postern.example/oauth/" + h.client, Audience: h.client}}
-		wrong := change(projects.AccessChange{Issuers: &own})
+		wrong := change(contract.RequestsAuthChange{JWT: &contract.JWT{AllowedPairs: own}})
 		if wrong != "/requests_auth/jwt/allowed_pairs/0/iss own_issuer" {
 			t.Errorf("an issuer of ours in a pair: %q", wrong)
 		}
@@ -290,7 +292,7 @@ func TestMethodsFollowTheLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		serves("without the login, nobody gets in", snapshot.JWT)
-		wrong = change(projects.AccessChange{Methods: &[]string{"api_key", "jwt"}})
+		wrong = change(contract.RequestsAuthChange{Methods: &[]string{"api_key", "jwt"}})
 		if wrong != "/requests_auth/jwt/allowed_pairs required" {
 			t.Errorf("jwt without a login and without a pair: %q", wrong)
 		}

@@ -80,15 +80,15 @@ func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot
 	out := map[string]*snapshot.ProviderSettings{}
 	for _, row := range rows {
 		out[row.ID] = &snapshot.ProviderSettings{
-			Managed:       row.Managed,
-			HasSecret:     slices.ContainsFunc(secret, func(p models.Provider) bool { return p.ID == row.ID }),
-			Scopes:        row.Scopes,
-			Label:         row.Label,
-			Audience:      row.Audience,
-			ResponseMode:  row.ResponseMode,
-			Domains:       row.Domains,
-			SignInDomains: row.SignInDomains,
-			CreatedAt:     row.CreatedAt.UTC(),
+			Managed:              row.Managed,
+			HasSecret:            slices.ContainsFunc(secret, func(p models.Provider) bool { return p.ID == row.ID }),
+			Scopes:               row.Scopes,
+			Label:                row.Label,
+			Audience:             row.Audience,
+			ResponseMode:         row.ResponseMode,
+			AuthoritativeDomains: row.AuthoritativeDomains,
+			SignInDomains:        row.SignInDomains,
+			CreatedAt:            row.CreatedAt.UTC(),
 		}
 		if row.Endpoints != "" {
 			if err := json.Unmarshal([]byte(row.Endpoints), &out[row.ID].Endpoints); err != nil {
@@ -111,12 +111,12 @@ func readProviderSettings(tx *models.Tx, projectID string) (map[string]*snapshot
 
 func readDirectory(tx *models.Tx, tenantID string) (*snapshot.Directory, error) {
 	out := &snapshot.Directory{}
-	rules, err := tx.TenantLoginOf(tenantID)
+	rules, err := tx.SignupPolicyOf(tenantID)
 	if err != nil {
 		return nil, err
 	}
 	out.InviteOnly = rules.InviteOnly
-	approvals, err := tx.AllPreApprovals(tenantID)
+	approvals, err := tx.AllApprovals(tenantID)
 	if err != nil {
 		return nil, err
 	}

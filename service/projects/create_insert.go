@@ -51,10 +51,10 @@ func (s *Service) insert(
 			return out, err
 		}
 	}
-	if out.Project, err = view(tx, project); err != nil {
+	if out.Project, err = s.view(tx, project); err != nil {
 		return out, err
 	}
-	if out.Warnings, err = warningsOf(tx, out.Project); err != nil {
+	if out.Warnings, err = warningsOf(tx, out.Project.Project); err != nil {
 		return out, err
 	}
 	if plan.Login != nil {

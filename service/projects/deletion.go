@@ -4,29 +4,28 @@ import (
 	"context"
 	"fmt"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
 
-// Deletion is what deleting a project takes along.
-type Deletion struct {
-	Project  Project
-	Contents models.ProjectContents
-}
-
-// Deletion counts what deleting a project takes along. Its audit entries stay.
-func (s *Service) Deletion(ctx context.Context, p access.Principal, ref string) (Deletion, error) {
+// Deletion counts what deleting a project deletes too. Its audit entries stay. A caller who may not read exports learns
+// of no newest one.
+func (s *Service) Deletion(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.ProjectDeletion, error) {
 	tx := s.DB.Read(ctx)
-	row, err := access.Project(tx, p, ref, access.ProjectRead)
+	row, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return Deletion{}, fmt.Errorf("projects: what %s has: %w", ref, err)
+		return contract.ProjectDeletion{}, fmt.Errorf("projects: what %s has: %w", in.Project, err)
 	}
-	var out Deletion
-	if out.Project, err = view(tx, row); err == nil {
-		out.Contents, err = tx.ContentsOf(row, models.Now())
+	out, err := tx.ContentsOf(row, models.Now())
+	if err == nil && access.CheckProject(p, row, access.ExportRead) == nil {
+		out.NewestExport, err = tx.NewestReadyExport(row.ID)
 	}
 	if err != nil {
-		return Deletion{}, fmt.Errorf("projects: what %s has: %w", ref, err)
+		return contract.ProjectDeletion{}, fmt.Errorf("projects: what %s has: %w", in.Project, err)
 	}
+	out.NewestExport = contract.UTC(out.NewestExport)
 	return out, nil
 }

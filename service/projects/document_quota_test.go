@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/projects"
@@ -41,7 +42,7 @@ func TestSetOpenAPI_quota(t *testing.T) {
 				}
 				add := func(project, version string) {
 					t.Helper()
-					_, err := w.CreateVersion(t.Context(), owner, project, projects.VersionInput{Name: version})
+					_, err := w.CreateVersion(t.Context(), owner, contract.NewVersion{Name: version}.In(project))
 					if err != nil {
 						t.Fatal(err)
 					}

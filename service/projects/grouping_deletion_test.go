@@ -31,18 +31,18 @@ func tenantRows(tenant string) []any {
 			UpdatedAt:    now,
 		},
 		&models.Provider{
-			ID:            models.NewID("idp"),
-			ClientID:      client,
-			Scopes:        []string{},
-			Domains:       []string{},
-			SignInDomains: []string{},
-			CreatedAt:     now,
-			UpdatedAt:     now,
+			ID:                   models.NewID("idp"),
+			AppClientID:          client,
+			Scopes:               []string{},
+			AuthoritativeDomains: []string{},
+			SignInDomains:        []string{},
+			CreatedAt:            now,
+			UpdatedAt:            now,
 		},
 		&models.EndUser{ID: user, TenantID: tenant, CreatedAt: now, UpdatedAt: now},
 		&models.Identity{TenantID: tenant, Issuer: "i", Subject: "s", UserID: user, CreatedAt: now},
-		&models.TenantLogin{TenantID: tenant, UpdatedAt: now},
-		&models.PreApproval{
+		&models.SignupPolicy{TenantID: tenant, UpdatedAt: now},
+		&models.Approval{
 			ID:        models.NewID("pre"),
 			TenantID:  tenant,
 			Kind:      "email",
@@ -219,7 +219,7 @@ func countRows(t *testing.T, db *models.DB) map[string]int {
 	counts := map[string]int{}
 	for _, table := range []string{
 		"app_clients", "providers", "login_sessions", "login_grants", "login_consents", "end_users", "identities",
-		"tenant_logins", "pre_approvals", "user_groups", "group_members", "group_groups",
+		"signup_policies", "approvals", "user_groups", "group_members", "group_groups",
 	} {
 		var n int
 		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {

@@ -10,7 +10,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -81,8 +80,8 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		if !slices.Contains(listed, both.ID) || slices.Contains(listed, own.ID) {
 			t.Errorf("the other project lists %v", listed)
 		}
-		none := ""
-		if _, err := w.UpdateSettings(t.Context(), p, "books", "", projects.Settings{Product: &none}); err != nil {
+		leave := contract.ProjectChange{Product: contract.Null[string]()}
+		if _, err := w.Update(t.Context(), p, leave.Of("books")); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := w.answer(t, books.Project.ID, both.Secret.Reveal()); got != "invalid_key" {
@@ -96,7 +95,7 @@ func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
 		); fault.CodeOf(err) != "product_in_use" {
 			t.Errorf("a product with a project is deleted: %v", err)
 		}
-		if _, err := w.UpdateSettings(t.Context(), p, "shop", "", projects.Settings{Product: &none}); err != nil {
+		if _, err := w.Update(t.Context(), p, leave.Of("shop")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.DeleteProduct(t.Context(), p, productRemoval("store", "")); err != nil {
@@ -307,14 +306,13 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 		id := created.Project.ID
 		ip := contract.Limits{"second": 5}
 		all := contract.Limits{"day": 1000}
-		if _, err := w.UpdateSettings(t.Context(), p, id, "", projects.Settings{Limits: contract.ProjectLimitsChange{
-			IP:      &ip,
-			Project: &all,
-		}}); err != nil {
+		set := func(limits contract.ProjectLimitsChange) (contract.Project, error) {
+			return w.Update(t.Context(), p, contract.ProjectChange{Limits: limits}.Of(id))
+		}
+		if _, err := set(contract.ProjectLimitsChange{IP: &ip, Project: &all}); err != nil {
 			t.Fatal(err)
 		}
-		none := projects.Settings{Limits: contract.ProjectLimitsChange{Project: &contract.Limits{}}}
-		out, err := w.UpdateSettings(t.Context(), p, id, "", none)
+		out, err := set(contract.ProjectLimitsChange{Project: &contract.Limits{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,18 +324,17 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 			t.Errorf("returned %+v", out.Limits)
 		}
 		allow, deny := []string{"10.0.0.0/8"}, []string{"10.9.0.0/16", "10.9.0.0/16"}
-		version, err := w.UpdateAccess(t.Context(), p, id, created.Project.Versions[0].ID, "", projects.AccessChange{
-			IPAllow: &allow,
-			IPDeny:  &deny,
-		})
+		version, err := w.UpdateVersion(t.Context(), p, contract.VersionChange{
+			IP: contract.IPRulesChange{Allow: &allow, Deny: &deny},
+		}.Of(id, created.Project.Versions[0].ID))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rules := w.project(t, id).Versions[0].Access.IP; len(rules.Allow) != 1 || len(rules.Deny) != 1 {
 			t.Errorf("served %+v, want one range allowed and one denied", rules)
 		}
-		if version.Mode != "authenticate" || !slices.Equal(version.IPAllow, allow) {
-			t.Errorf("returned mode %s and allowed %v, want authenticate and %v", version.Mode, version.IPAllow, allow)
+		if mode := version.RequestsAuth.Mode; mode != "authenticate" || !slices.Equal(version.IP.Allow, allow) {
+			t.Errorf("returned mode %s and allowed %v, want authenticate and %v", mode, version.IP.Allow, allow)
 		}
 	})
 }

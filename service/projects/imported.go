@@ -284,4 +284,6 @@ func (s *Service) FitsImported(tx *models.Tx, project models.Project) error {
 func NameTaken(name string) error { return nameTaken(name) }
 
 // ViewImported returns an imported project as its team sees it.
-func ViewImported(tx *models.Tx, project models.Project) (Project, error) { return view(tx, project) }
+func (s *Service) ViewImported(tx *models.Tx, project models.Project) (Project, error) {
+	return s.view(tx, project)
+}

@@ -165,3 +165,24 @@ func keptIntrospection(v models.Version) *IntrospectionInput {
 func introspectionOf(v models.Version) snapshot.Introspection {
 	return snapshot.Introspection{Introspection: v.Introspection, HasSecret: v.IntrospectionSecret != nil}
 }
+
+// shownIntrospection returns nil for a version without an introspection endpoint.
+func shownIntrospection(v models.Version) *contract.SavedIntrospection {
+	if v.Introspection.Endpoint == "" {
+		return nil
+	}
+	return new(introspectionOf(v))
+}
+
+// ReadIntrospection returns an introspection endpoint of a request, nil for nil.
+func ReadIntrospection(in *contract.NewIntrospection) *IntrospectionInput {
+	if in == nil {
+		return nil
+	}
+	out := &IntrospectionInput{Introspection: in.Introspection}
+	if in.ClientSecret != nil {
+		secret := secrets.Given(in.ClientSecret.Reveal())
+		out.ClientSecret = &secret
+	}
+	return out
+}

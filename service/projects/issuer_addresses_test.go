@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/egress"
@@ -65,10 +66,10 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				issuers := []snapshot.TokenIssuer{kept, {Issuer: tc.iss, JWKSURL: tc.jwksURL, Audience: "x"}}
-				change := projects.AccessChange{Issuers: &issuers}
-				_, err := w.UpdateAccess(
-					t.Context(), owner, created.Project.ID, created.Project.Versions[0].ID, "", change,
-				)
+				change := contract.RequestsAuthChange{JWT: &contract.JWT{AllowedPairs: issuers}}
+				_, err := w.UpdateVersion(t.Context(), owner, contract.VersionChange{RequestsAuth: change}.Of(
+					created.Project.ID, created.Project.Versions[0].ID,
+				))
 				var got string
 				if refusal, ok := errors.AsType[*fault.Error](err); ok && len(refusal.Fields) == 1 {
 					field := refusal.Fields[0]

@@ -10,7 +10,6 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -40,8 +39,8 @@ func (h *house) sibling(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := projects.Settings{Product: new("store")}
-	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
+	settings := contract.ProjectChange{Product: contract.Sent("store")}
+	if _, err := h.Update(t.Context(), h.owner, settings.Of(h.project)); err != nil {
 		t.Fatal(err)
 	}
 	return made.Project.ID
@@ -60,8 +59,8 @@ func (h *house) age(t *testing.T, db *models.DB) {
 			t.Fatal(err)
 		}
 	}
-	settings := projects.Settings{DisplayName: new(models.NewID("x"))}
-	if _, err := h.UpdateSettings(t.Context(), h.owner, h.project, "", settings); err != nil {
+	settings := contract.ProjectChange{DisplayName: new(models.NewID("x"))}
+	if _, err := h.Update(t.Context(), h.owner, settings.Of(h.project)); err != nil {
 		t.Fatal(err)
 	}
 }

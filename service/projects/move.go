@@ -5,19 +5,23 @@ import (
 	"fmt"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// Move gives a project to another team, of which the caller is an owner too. It takes along
-// its keys, its own tenant with its people and app clients, its usage and its exports. What
+// Move gives a project to another team, of which the caller is an owner too. Its
+// keys, its own tenant with its people and app clients, its usage and its exports move with it. What
 // belongs to the team stays there: webhooks, products, tenants and the audit log so far. It
 // is refused as Conflict with the code project_in_use while the project or a key of it
 // depends on these, and with audience_taken if a project of the other team has its audience.
 // A project that is in the team already stays as it is.
-func (s *Service) Move(ctx context.Context, p access.Principal, ref, team string) (Project, error) {
+func (s *Service) Move(
+	ctx context.Context, p access.Principal, in contract.ProjectMove,
+) (contract.Project, error) {
 	var out Project
+	ref, team := in.Project, in.Body.Team
 	err := s.DB.Write(ctx, func(tx *models.Tx) (err error) {
 		row, err := access.Project(tx, p, ref, access.ProjectMove)
 		if err != nil {
@@ -33,18 +37,18 @@ func (s *Service) Move(ctx context.Context, p access.Principal, ref, team string
 			return err // moved or deleted by a request that held the lock
 		}
 		if row.TeamID != team {
-			if err := moveTo(tx, p, row, team); err != nil {
+			if err := s.moveTo(tx, p, row, team); err != nil {
 				return err
 			}
 		}
-		out, err = viewOf(tx, row.ID)
+		out, err = s.viewOf(tx, row.ID)
 		return err
 	})
 	if err != nil {
-		return Project{}, fmt.Errorf("projects: move %s to %s: %w", ref, team, err)
+		return contract.Project{}, fmt.Errorf("projects: move %s to %s: %w", ref, team, err)
 	}
 	s.Changed(ctx)
-	return out, nil
+	return out.Project, nil
 }
 
 // targetFault names the field of a team that the caller is not a member of.
@@ -56,11 +60,11 @@ func targetFault(err error) error {
 }
 
 // moveTo writes the move of a project whose row is locked.
-func moveTo(tx *models.Tx, p access.Principal, row models.Project, team string) error {
+func (s *Service) moveTo(tx *models.Tx, p access.Principal, row models.Project, team string) error {
 	if err := checkMove(tx, row, team); err != nil {
 		return err
 	}
-	before, err := view(tx, row)
+	before, err := s.view(tx, row)
 	if err != nil {
 		return err
 	}
@@ -68,7 +72,7 @@ func moveTo(tx *models.Tx, p access.Principal, row models.Project, team string) 
 	if err := tx.MoveProject(row.ID, team, now); err != nil {
 		return err
 	}
-	after, err := viewOf(tx, row.ID)
+	after, err := s.viewOf(tx, row.ID)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -29,11 +28,18 @@ func newOwnedTwice(t *testing.T, db *models.DB) *owned {
 	return o
 }
 
+// moving is a request to move a project to a team.
+func moving(project, team string) contract.ProjectMove {
+	return contract.ProjectMove{
+		ProjectPath: contract.ProjectPath{Project: project}, Body: contract.ProjectTeam{Team: team},
+	}
+}
+
 // free removes what ties shop to its team.
 func (o *owned) free(t *testing.T) {
 	t.Helper()
-	none := ""
-	if _, err := o.UpdateSettings(t.Context(), o.owner, o.shop, "", projects.Settings{Product: &none}); err != nil {
+	leave := contract.ProjectChange{Product: contract.Null[string]()}
+	if _, err := o.Update(t.Context(), o.owner, leave.Of(o.shop)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Detach(t.Context(), o.owner, contract.Attachment(o.shop, "acme")); err != nil {
@@ -47,7 +53,7 @@ func TestMove(t *testing.T) {
 		key := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner"})
 		both := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Product: "store"})
 		tenants := o.mint(t, o.owner, "shop", contract.NewKey{Owner: "partner", Tenant: "acme"})
-		_, err := o.Move(t.Context(), o.owner, o.shop, otherTeam)
+		_, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam))
 		if fault.CodeOf(err) != "project_in_use" {
 			t.Fatalf("with a product, a tenant and keys of them: %v", err)
 		}
@@ -57,7 +63,7 @@ func TestMove(t *testing.T) {
 			}
 		}
 		o.free(t)
-		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); fault.CodeOf(err) != "project_in_use" {
+		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)); fault.CodeOf(err) != "project_in_use" {
 			t.Errorf("with keys of the product and of a tenant: %v", err)
 		}
 		for _, id := range []string{both.ID, tenants.ID} {
@@ -67,7 +73,7 @@ func TestMove(t *testing.T) {
 		}
 		home := o.owner.HomeTeam
 		for range 2 { // the second changes nothing
-			moved, err := o.Move(t.Context(), o.owner, o.shop, otherTeam)
+			moved, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam))
 			if err != nil || moved.Team != otherTeam {
 				t.Fatalf("moved to %q, %v", moved.Team, err)
 			}
@@ -95,7 +101,7 @@ func TestMove(t *testing.T) {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a tenant of the team before is attached: %v", err)
 		}
-		if _, err := o.Move(t.Context(), o.owner, o.shop, home); err != nil {
+		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, home)); err != nil {
 			t.Errorf("moved back: %v", err)
 		}
 	})
@@ -126,7 +132,7 @@ func TestMove_permission(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				if _, err := o.Move(t.Context(), c.who, o.shop, otherTeam); fault.CodeOf(err) != c.code {
+				if _, err := o.Move(t.Context(), c.who, moving(o.shop, otherTeam)); fault.CodeOf(err) != c.code {
 					t.Errorf("%v, want %s", err, c.code)
 				}
 			})
@@ -134,7 +140,7 @@ func TestMove_permission(t *testing.T) {
 		if _, err := o.Delete(t.Context(), o.owner, o.shop); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); fault.CodeOf(err) != "project_deleted" {
+		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)); fault.CodeOf(err) != "project_deleted" {
 			t.Errorf("from the bin: %v", err)
 		}
 	})
@@ -147,7 +153,7 @@ func TestMove_whileATenantIsAttached(t *testing.T) {
 		o := newOwnedTwice(t, db)
 		o.free(t)
 		var both sync.WaitGroup
-		both.Go(func() { _, _ = o.Move(t.Context(), o.owner, o.shop, otherTeam) })
+		both.Go(func() { _, _ = o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)) })
 		both.Go(func() { _, _ = o.Attach(t.Context(), o.owner, contract.Attachment(o.shop, o.acme)) })
 		both.Wait()
 		p, err := o.Get(t.Context(), o.owner, o.shop)
@@ -243,11 +249,11 @@ func TestMove_audienceTaken(t *testing.T) {
 		}
 		set(theirs.Project.ID, "https://api.example.com")
 		set(o.shop, "https://api.example.com")
-		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); fault.CodeOf(err) != "audience_taken" {
+		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)); fault.CodeOf(err) != "audience_taken" {
 			t.Errorf("with the same audience: %v", err)
 		}
 		set(o.shop, "https://shop.example.com")
-		if _, err := o.Move(t.Context(), o.owner, o.shop, otherTeam); err != nil {
+		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)); err != nil {
 			t.Errorf("with another audience: %v", err)
 		}
 	})
@@ -267,7 +273,7 @@ func TestMove_sealed(t *testing.T) {
 		if err := w.set(t, "X-Before", "sealed-before"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Move(t.Context(), w.owner, w.id, otherTeam); err != nil {
+		if _, err := w.Move(t.Context(), w.owner, moving(w.id, otherTeam)); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.set(t, "X-After", "sealed-after"); err != nil {

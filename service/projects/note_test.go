@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/projects"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -42,7 +41,7 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 			return err
 		},
 		"settings": func() error {
-			_, err := w.UpdateSettings(ctx, p, project, "", projects.Settings{DisplayName: &name})
+			_, err := w.Update(ctx, p, contract.ProjectChange{DisplayName: &name}.Of(project))
 			return err
 		},
 		"a key type": func() error {

@@ -32,10 +32,17 @@ type TargetChecker interface {
 	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
 }
 
+// Addresses are where the gateway serves projects.
+type Addresses interface {
+	Address(project, version, environment string) string
+	ProjectAddress(project string) string
+}
+
 // Service implements project management: create, list, update, take down.
 type Service struct {
 	DB           *models.DB
 	Targets      TargetChecker
+	Addresses    Addresses // nil: projects are shown without them
 	Log          *slog.Logger
 	PublicURL    string // of the control plane, where app clients are issuers
 	KeyPrefix    string
@@ -62,58 +69,32 @@ type Service struct {
 	documents turns.Places // for work on OpenAPI documents, by team
 }
 
-// Project is a project as its team sees it.
+// Project is a project with what has operations of its own, as pages show it and the audit log compares it.
 type Project struct {
-	ID            string
-	Team          string `audit:"-"`
-	Name          string
-	DisplayName   string
-	FallbackOwner string
-	Product       string                 // name, "" for none
-	Tenants       []string               // names of those it serves
-	Limits        contract.ProjectLimits // what is counted, and up to where
-	API           contract.SavedAPI
-	CORS          contract.SavedCORS
-	ETag          string `audit:"-"` // of all that is here
-	SettingsETag  string `audit:"-"` // of the project's own settings, without its versions
-	CreatedAt     time.Time
-	ExpiresAt     *time.Time `audit:"-"` // when an unclaimed project ends
-	Frozen        *Frozen    // nil: not taken down
-	Deleted       *Deleted   // nil: not in the bin
-	Versions      []Version
-	KeyTypes      []contract.KeyType
+	contract.Project
+
+	API      contract.SavedAPI
+	CORS     contract.SavedCORS
+	Versions []Version // those of the contract's, with more
 }
 
-// Version is one version of a project.
+// Version is a version with what has operations of its own.
 type Version struct {
-	ID           string
-	Project      string `audit:"-"` // name
-	Name         string `audit:"-"`
-	Mode         string
-	Methods      []string
-	Keyless      string
-	Issuers      []snapshot.TokenIssuer
-	Opaque       *snapshot.Introspection // nil for none
-	IPAllow      []string                // CIDRs; empty: all addresses
-	IPDeny       []string                // CIDRs; takes precedence over IPAllow
-	Rules        snapshot.Rules
-	Transforms   snapshot.Transforms
-	Validation   snapshot.Validation  // of requests against the OpenAPI document
-	Publication  snapshot.Publication // of that document
-	OpenAPI      string               // SHA-256 of its OpenAPI document, hexadecimal; "": none
-	ETag         string               `audit:"-"`
-	Environments []Environment
-	Warnings     []fault.Warning `audit:"-"` // set by UpdateAccess
+	contract.Version
+
+	Rules       snapshot.Rules
+	Transforms  snapshot.Transforms
+	Validation  snapshot.Validation  // of requests against the OpenAPI document
+	Publication snapshot.Publication // of that document
+	OpenAPI     string               // SHA-256 of its OpenAPI document, hexadecimal; "": none
 }
 
-// Environment is one upstream of a version.
-type Environment struct {
-	ID      string
-	Project string `audit:"-"` // name
-	Version string `audit:"-"` // name
-	Name    string `audit:"-"`
-	Target  string
-	ETag    string `audit:"-"`
+// Project finds a project by name or id.
+func (s *Service) Project(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.Project, error) {
+	found, err := s.Get(ctx, p, in.Project)
+	return found.Project, err
 }
 
 // Get finds a project by name or id.
@@ -123,28 +104,29 @@ func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Proj
 	if err != nil {
 		return Project{}, fmt.Errorf("projects: get %s: %w", ref, err)
 	}
-	return view(tx, row)
+	return s.view(tx, row)
 }
 
-// List returns the projects of the principal's teams by name, or of one of them. The filter
-// selects those in the bin, or those that are not.
+// List returns the projects of the principal's teams by name, or of one of them.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, team string, filter models.ProjectFilter, page models.Page,
-) (models.List[Project], error) {
-	teams, err := listedTeams(p, access.ProjectRead, team)
+	ctx context.Context, p access.Principal, in contract.ProjectList,
+) (models.List[contract.Project], error) {
+	var none models.List[contract.Project]
+	teams, err := listedTeams(p, access.ProjectRead, in.Team)
 	if err != nil {
-		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
+		return none, fmt.Errorf("projects: list: %w", err)
 	}
 	tx := s.DB.Read(ctx)
-	rows, err := tx.ProjectsOfTeams(teams, filter, models.Now(), page)
+	page := models.PageOf(in.Page, in.Sort, in.Text)
+	rows, err := tx.ProjectsOfTeams(teams, in.State, models.Now(), page)
 	if err != nil {
-		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
+		return none, fmt.Errorf("projects: list: %w", err)
 	}
-	list, err := viewAll(tx, rows.Items)
+	around, err := s.surroundingsOf(tx, rows.Items)
 	if err != nil {
-		return models.List[Project]{}, fmt.Errorf("projects: list: %w", err)
+		return none, fmt.Errorf("projects: list: %w", err)
 	}
-	return models.List[Project]{Items: list, Next: rows.Next, Total: rows.Total}, nil
+	return models.MapList(rows, around.shown), nil
 }
 
 // AnyInBin reports whether List has projects in the bin.

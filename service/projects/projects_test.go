@@ -112,7 +112,7 @@ func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
 		if got := p.Versions[0].Environments[0].Name; got != "prod" {
 			t.Errorf("environment %s, want prod", got)
 		}
-		if got := p.Versions[0].Methods; !slices.Equal(got, []string{"api_key"}) {
+		if got := p.Versions[0].RequestsAuth.Methods; !slices.Equal(got, []string{"api_key"}) {
 			t.Errorf("methods %v", got)
 		}
 		key := w.key(policy.HashKey(created.Keys["prod"].Secret.Reveal()))
@@ -128,7 +128,7 @@ func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
 func TestPassthroughMakesNoKeys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		created, _ := newWorld(t, db).create(t, projects.CreateInput{Target: "https://api.example.com"})
-		if len(created.Keys) != 0 || created.Project.Versions[0].Mode != "passthrough" {
+		if len(created.Keys) != 0 || created.Project.Versions[0].RequestsAuth.Mode != "passthrough" {
 			t.Errorf("got %+v", created)
 		}
 	})
@@ -227,19 +227,15 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 		for what, call := range ordered.ByName(map[string]func(access.Principal) error{
 			"get": func(p access.Principal) error { _, err := w.Get(t.Context(), p, ref); return err },
 			"settings": func(p access.Principal) error {
-				_, err := w.UpdateSettings(t.Context(), p, ref, "", projects.Settings{DisplayName: &name})
+				_, err := w.Update(t.Context(), p, contract.ProjectChange{DisplayName: &name}.Of(ref))
 				return err
 			},
 			"access": func(p access.Principal) error {
-				_, err := w.UpdateAccess(t.Context(), p, ref, version.ID, "", projects.AccessChange{})
+				_, err := w.UpdateVersion(t.Context(), p, contract.VersionChange{}.Of(ref, version.ID))
 				return err
 			},
 			"target": func(p access.Principal) error {
-				_, err := w.UpdateEnvironment(
-					t.Context(), p, ref, environment.ID, "",
-					projects.EnvironmentChange{Target: new("https://b.example.com")},
-				)
-				return err
+				return w.retarget(t, p, contract.EnvironmentOf(ref, version.ID, environment.ID), "", "https://b.example.com")
 			},
 			"keys": func(p access.Principal) error {
 				_, err := w.keys.List(t.Context(), p, contract.KeyList{ProjectPath: contract.ProjectPath{Project: ref}})
@@ -272,11 +268,12 @@ func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
 		environment := created.Project.Versions[0].Environments[0]
-		update := func(etag, target string) (projects.Environment, error) {
-			return w.UpdateEnvironment(
-				t.Context(), owner, created.Project.Name, environment.ID, etag,
-				projects.EnvironmentChange{Target: &target},
-			)
+		update := func(etag, target string) (contract.Environment, error) {
+			return w.UpdateEnvironment(t.Context(), owner, contract.EnvironmentUpdate{
+				EnvironmentPath: contract.EnvironmentOf(created.Project.Name, "1.0.0", environment.ID),
+				Condition:       contract.Condition{IfMatch: etag},
+				Body:            contract.EnvironmentChange{Target: &target},
+			})
 		}
 		changed, err := update(environment.ETag, "https://b.example.com/base")
 		if err != nil {

@@ -7,58 +7,57 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
 )
 
-// Removal says what a removal would stop: who called in the last hour, which API keys would
-// open nothing any more and would be revoked, and which host names would end.
-type Removal struct {
-	Since   time.Time // begin of the time that the calls are from: between one and two hours ago
-	Calls   int64
-	Owners  int64               // who made them; calls without an owner count as one owner
-	Callers []models.OwnerCalls // those with the most calls, most first
-	Keys    int64               // that would be revoked
-	Hosts   []string            // verified host names of customers that would end
-}
-
-// removedCallers bounds Removal.Callers.
+// removedCallers bounds Callers.Items.
 const removedCallers = 20
-
-// Idle reports whether the removal stops nothing.
-func (r Removal) Idle() bool { return r.Calls == 0 && r.Keys == 0 && len(r.Hosts) == 0 }
 
 // Usage writes the calls that were counted in memory, so that they can be read.
 type Usage interface {
 	Flush(ctx context.Context) error
 }
 
-// RemovalInput names a version or, with Environment, one of its environments, and says how
-// to remove it.
-type RemovalInput struct {
-	Version     string // name or id
-	Environment string // name or id; "": the whole version
-	Confirmed   bool   // remove it although it is called, or although keys are revoked
-	IfMatch     string // ETag; not empty: the removal is refused as stale unless it is still that
+// removed is a version or, with environment, one of its environments, that is to be removed.
+type removed struct {
+	contract.VersionPath
+	environment string // name or id; "": the whole version
 }
 
-// Removal returns what the removal would stop.
-func (s *Service) Removal(ctx context.Context, p access.Principal, ref string, in RemovalInput) (Removal, error) {
+// VersionCallers returns what DeleteVersion would stop.
+func (s *Service) VersionCallers(
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.Callers, error) {
+	return s.callers(ctx, p, removed{in, ""})
+}
+
+// EnvironmentCallers returns what DeleteEnvironment would stop.
+func (s *Service) EnvironmentCallers(
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
+) (contract.Callers, error) {
+	return s.callers(ctx, p, removed{in.VersionPath, in.Environment})
+}
+
+// callers returns what a removal would stop: who called in the last hour, which API keys would open nothing any more
+// and would be revoked, and which verified host names of customers would end.
+func (s *Service) callers(ctx context.Context, p access.Principal, in removed) (contract.Callers, error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.UsageRead)
+	project, err := access.Project(tx, p, in.Project, access.UsageRead)
 	if err != nil {
-		return Removal{}, fmt.Errorf("projects: callers of %s: %w", ref, err)
+		return contract.Callers{}, fmt.Errorf("projects: callers of %s: %w", in.Project, err)
 	}
-	version, removed, err := in.find(tx, project)
+	version, gone, err := in.find(tx, project)
 	if err != nil {
-		return Removal{}, fmt.Errorf("projects: callers of version %s of %s: %w", in.Version, ref, err)
+		return contract.Callers{}, fmt.Errorf("projects: callers of version %s of %s: %w", in.Version, in.Project, err)
 	}
 	if err := s.flushUsage(ctx); err != nil {
-		return Removal{}, fmt.Errorf("projects: callers of version %s of %s: %w", version.Name, ref, err)
+		return contract.Callers{}, fmt.Errorf("projects: callers of version %s of %s: %w", version.Name, in.Project, err)
 	}
-	return removalOf(tx, project, removed)
+	return callersOf(tx, project, gone)
 }
 
 // flushUsage writes the counted calls of this process. A caller who disconnects must not
@@ -71,11 +70,9 @@ func (s *Service) flushUsage(ctx context.Context) error {
 }
 
 // find returns the version and the environments to remove.
-func (in RemovalInput) find(
-	tx *models.Tx, project models.Project,
-) (models.Version, []models.Environment, error) {
-	if in.Environment != "" {
-		environment, version, err := environmentOf(tx, project, in.Version, in.Environment)
+func (in removed) find(tx *models.Tx, project models.Project) (models.Version, []models.Environment, error) {
+	if in.environment != "" {
+		environment, version, err := environmentOf(tx, project, in.Version, in.environment)
 		return version, []models.Environment{environment}, err
 	}
 	version, err := versionOf(tx, project, in.Version)
@@ -86,11 +83,11 @@ func (in RemovalInput) find(
 	return version, environments, err
 }
 
-func removalOf(tx *models.Tx, project models.Project, removed []models.Environment) (Removal, error) {
-	out := Removal{Since: callersSince(models.Now())}
-	ids, names := idsAndNames(removed)
+func callersOf(tx *models.Tx, project models.Project, gone []models.Environment) (contract.Callers, error) {
+	out := contract.Callers{Since: callersSince(models.Now())}
+	ids, names := idsAndNames(gone)
 	var err error
-	out.Callers, out.Owners, out.Calls, err = tx.CallersOf(project.ID, ids, out.Since.Unix()/3600, removedCallers)
+	out.Items, out.Owners, out.Calls, err = tx.CallersOf(project.ID, ids, out.Since.Unix()/3600, removedCallers)
 	if err != nil {
 		return out, fmt.Errorf("projects: who calls %s: %w", project.ID, err)
 	}
@@ -117,59 +114,74 @@ func idsAndNames(environments []models.Environment) (ids, names []string) {
 	return ids, names
 }
 
-// Remove removes a version with its environments, or one environment. Keys that open
-// nothing any more are revoked with it. A removal that stops something is refused as
-// Conflict with the code still_called until it is confirmed; the last version of a project
-// and the last environment of a version cannot be removed.
-func (s *Service) Remove(ctx context.Context, p access.Principal, ref string, in RemovalInput) error {
+// DeleteVersion deletes a version with its environments. Keys that open nothing any more are revoked with it. It is
+// refused as Conflict with the code still_called while it stops something and isn't confirmed, and with last_version for
+// the last one.
+func (s *Service) DeleteVersion(
+	ctx context.Context, p access.Principal, in contract.VersionRemoval,
+) (contract.None, error) {
+	return contract.None{}, s.remove(ctx, p, removed{in.VersionPath, ""}, in.Removal)
+}
+
+// DeleteEnvironment deletes an environment of a version, as DeleteVersion does. The last one of a version is refused
+// with the code last_environment.
+func (s *Service) DeleteEnvironment(
+	ctx context.Context, p access.Principal, in contract.EnvironmentRemoval,
+) (contract.None, error) {
+	return contract.None{}, s.remove(ctx, p, removed{in.VersionPath, in.Environment}, in.Removal)
+}
+
+func (s *Service) remove(ctx context.Context, p access.Principal, in removed, how contract.Removal) error {
 	// Permission is checked before the counters are written.
-	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
-		return fmt.Errorf("projects: remove version %s of %s: %w", in.Version, ref, err)
+	if _, err := access.Project(s.DB.Read(ctx), p, in.Project, access.ProjectUpdate); err != nil {
+		return fmt.Errorf("projects: remove version %s of %s: %w", in.Version, in.Project, err)
 	}
 	if err := s.flushUsage(ctx); err != nil {
-		return fmt.Errorf("projects: remove version %s of %s: %w", in.Version, ref, err)
+		return fmt.Errorf("projects: remove version %s of %s: %w", in.Version, in.Project, err)
 	}
 	says := &note{change: "remove"}
-	return s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
-		version, removed, err := in.find(tx, project)
+	return s.restructure(ctx, p, in.Project, says, func(tx *models.Tx, project models.Project, _ time.Time) error {
+		version, gone, err := in.find(tx, project)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(in.IfMatch, in.etag(version, removed)); err != nil {
+		if err := access.Unchanged(how.IfMatch, in.etag(version, gone)); err != nil {
 			return err
 		}
 		if err := in.checkOthers(tx, project, version); err != nil {
 			return err
 		}
-		if err := in.checkConfirmed(tx, p, project, removed); err != nil {
-			return err
+		if !how.Confirm {
+			if err := checkIdle(tx, p, project, gone); err != nil {
+				return err
+			}
 		}
 		says.object = "version " + version.Name
-		if in.Environment != "" {
-			says.object = "environment " + removed[0].Name + " of version " + version.Name
-			err = tx.DeleteEnvironment(removed[0].ID)
+		if in.environment != "" {
+			says.object = "environment " + gone[0].Name + " of version " + version.Name
+			err = tx.DeleteEnvironment(gone[0].ID)
 		} else {
 			err = tx.DeleteVersion(version.ID)
 		}
 		if err != nil {
 			return err
 		}
-		_, names := idsAndNames(removed)
+		_, names := idsAndNames(gone)
 		return keys.RevokeStranded(ctx, s.Events, tx, p, project, names)
 	})
 }
 
-func (in RemovalInput) etag(version models.Version, removed []models.Environment) string {
-	if in.Environment != "" {
-		return access.ETag(removed[0].UpdatedAt)
+func (in removed) etag(version models.Version, gone []models.Environment) string {
+	if in.environment != "" {
+		return access.ETag(gone[0].UpdatedAt)
 	}
 	return access.ETag(version.UpdatedAt)
 }
 
 // checkOthers refuses to remove the last version of a project and the last environment of
 // a version.
-func (in RemovalInput) checkOthers(tx *models.Tx, project models.Project, version models.Version) error {
-	if in.Environment != "" {
+func (in removed) checkOthers(tx *models.Tx, project models.Project, version models.Version) error {
+	if in.environment != "" {
 		have, err := environmentsOf(tx, version)
 		if err == nil && len(have) == 1 {
 			err = fault.New(fault.Conflict, "last_environment", "This is the only environment of version %s. Add "+
@@ -185,33 +197,28 @@ func (in RemovalInput) checkOthers(tx *models.Tx, project models.Project, versio
 	return err
 }
 
-// checkConfirmed refuses a removal that stops something and is not confirmed.
-func (in RemovalInput) checkConfirmed(
-	tx *models.Tx, p access.Principal, project models.Project, removed []models.Environment,
-) error {
-	if in.Confirmed {
-		return nil
-	}
-	stops, err := removalOf(tx, project, removed)
+// checkIdle refuses a removal that stops something.
+func checkIdle(tx *models.Tx, p access.Principal, project models.Project, gone []models.Environment) error {
+	stops, err := callersOf(tx, project, gone)
 	if err != nil || stops.Idle() {
 		return err
 	}
 	if !p.May(project.TeamID, access.UsageRead) {
-		stops.Callers = nil
+		stops.Items = nil
 	}
-	return fault.New(fault.Conflict, "still_called", "%s Confirm the removal to carry it out anyway.", stops.Text())
+	return fault.New(fault.Conflict, "still_called", "%s Confirm the removal to carry it out anyway.", textOf(stops))
 }
 
-// shownCallers bounds the owners that Text names.
+// shownCallers bounds the owners that textOf names.
 const shownCallers = 5
 
-// Text says in one or two sentences what the removal stops.
-func (r Removal) Text() string {
+// textOf says in one or two sentences what a removal stops.
+func textOf(r contract.Callers) string {
 	var out []string
 	if r.Calls > 0 {
 		text := fmt.Sprintf("%s came since %s", countOf(r.Calls, "call", "calls"), r.Since.Format("15:04 MST"))
 		var owners []string
-		for _, caller := range r.Callers[:min(len(r.Callers), shownCallers)] {
+		for _, caller := range r.Items[:min(len(r.Items), shownCallers)] {
 			owners = append(owners, fmt.Sprintf("%s (%d)", callerName(caller.Owner), caller.Calls))
 		}
 		if len(owners) > 0 {

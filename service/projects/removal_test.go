@@ -70,15 +70,15 @@ func TestRemove_environment(t *testing.T) {
 		count(t, db, id, dev.ID, "partner", 7)
 		count(t, db, id, dev.ID, "", 2)
 		count(t, db, id, version.Environments[1].ID, "partner", 100)
-		in := projects.RemovalInput{Version: "1.0.0", Environment: "dev"}
+		in := contract.EnvironmentRemoval{EnvironmentPath: contract.EnvironmentOf("shop", "1.0.0", "dev")}
 
-		found, err := w.Removal(t.Context(), p, "shop", in)
+		found, err := w.EnvironmentCallers(t.Context(), p, in.EnvironmentPath)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []models.OwnerCalls{{Owner: "partner", Calls: 7}, {Owner: "", Calls: 2}}
-		if !slices.Equal(found.Callers, want) {
-			t.Errorf("callers %v, want %v", found.Callers, want)
+		want := []contract.Caller{{Owner: "partner", Calls: 7}, {Owner: "", Calls: 2}}
+		if !slices.Equal(found.Items, want) {
+			t.Errorf("callers %v, want %v", found.Items, want)
 		}
 		if found.Calls != 9 || found.Owners != 2 {
 			t.Errorf("%d calls of %d owners", found.Calls, found.Owners)
@@ -87,7 +87,7 @@ func TestRemove_environment(t *testing.T) {
 			t.Errorf("%d keys would be revoked, want 2", found.Keys)
 		}
 
-		err = w.Remove(t.Context(), p, "shop", in)
+		_, err = w.DeleteEnvironment(t.Context(), p, in)
 		if fault.CodeOf(err) != "still_called" {
 			t.Errorf("not confirmed: %v", err)
 		}
@@ -96,8 +96,8 @@ func TestRemove_environment(t *testing.T) {
 				t.Errorf("%q is not in: %v", part, err)
 			}
 		}
-		in.Confirmed = true
-		if err := w.Remove(t.Context(), p, "shop", in); err != nil {
+		in.Confirm = true
+		if _, err := w.DeleteEnvironment(t.Context(), p, in); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"1.0.0/prod"}) {
@@ -116,13 +116,13 @@ func TestRemove_environment(t *testing.T) {
 			t.Errorf("the audit log does not say why the key was revoked")
 		}
 
-		in = projects.RemovalInput{Version: "1.0.0", Environment: "prod", Confirmed: true}
-		if err := w.Remove(t.Context(), p, "shop", in); fault.CodeOf(err) != "last_environment" {
+		in.Environment = "prod"
+		if _, err := w.DeleteEnvironment(t.Context(), p, in); fault.CodeOf(err) != "last_environment" {
 			t.Errorf("the last environment: %v", err)
 		}
 		// The name is free, and no old key opens the new environment.
-		again := projects.EnvironmentInput{Name: "dev", Target: "https://c.example"}
-		if _, err := w.CreateEnvironment(t.Context(), p, "shop", "1.0.0", again); err != nil {
+		again := contract.NewEnvironment{Name: "dev", Target: "https://c.example"}
+		if _, err := w.CreateEnvironment(t.Context(), p, again.In("shop", "1.0.0")); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.key(policy.HashKey(created.Keys["dev"].Secret.Reveal())).State; got != "revoked" {
@@ -137,10 +137,10 @@ func TestRemove_keepsKeysOfOtherVersions(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		id := created.Project.ID
-		if _, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"}); err != nil {
+		if _, err := w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "2.0.0"}.In(id)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Remove(t.Context(), p, id, projects.RemovalInput{Version: "1.0.0"}); err != nil {
+		if _, err := w.DeleteVersion(t.Context(), p, versionRemoval(id, "1.0.0", false)); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"2.0.0/prod"}) {
@@ -149,11 +149,11 @@ func TestRemove_keepsKeysOfOtherVersions(t *testing.T) {
 		if got := w.stateOf(t, p, created.Keys["prod"].ID); got != "active" {
 			t.Errorf("the key is %s", got)
 		}
-		err := w.Remove(t.Context(), p, id, projects.RemovalInput{Version: "2.0.0", Confirmed: true})
+		_, err := w.DeleteVersion(t.Context(), p, versionRemoval(id, "2.0.0", true))
 		if fault.CodeOf(err) != "last_version" {
 			t.Errorf("the last version: %v", err)
 		}
-		if _, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "1.0.0"}); err != nil {
+		if _, err := w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "1.0.0"}.In(id)); err != nil {
 			t.Errorf("the name of the removed version: %v", err)
 		}
 	})
@@ -165,7 +165,7 @@ func TestRemove_race(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		id := created.Project.ID
-		if _, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"}); err != nil {
+		if _, err := w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "2.0.0"}.In(id)); err != nil {
 			t.Fatal(err)
 		}
 		names := []string{"1.0.0", "2.0.0"}
@@ -173,8 +173,7 @@ func TestRemove_race(t *testing.T) {
 		var group sync.WaitGroup
 		for i, name := range names {
 			group.Go(func() {
-				in := projects.RemovalInput{Version: name, Confirmed: true}
-				errs[i] = w.Remove(t.Context(), p, id, in)
+				_, errs[i] = w.DeleteVersion(t.Context(), p, versionRemoval(id, name, true))
 			})
 		}
 		group.Wait()
@@ -192,26 +191,33 @@ func TestRemove_refusals(t *testing.T) {
 		created, p := w.twoEnvironments(t)
 		_, stranger := w.create(t, authenticated)
 		viewer := access.Principal{Account: "acc_1", Roles: map[string]access.Role{p.HomeTeam: access.Viewer}}
-		dev := projects.RemovalInput{Version: "1.0.0", Environment: "dev", Confirmed: true}
+		removal := func(version, environment, etag string) contract.EnvironmentRemoval {
+			return contract.EnvironmentRemoval{
+				EnvironmentPath: contract.EnvironmentOf("shop", version, environment),
+				Removal:         contract.Removal{Condition: contract.Condition{IfMatch: etag}, Confirm: true},
+			}
+		}
+		dev := removal("1.0.0", "dev", "")
 		for name, tt := range map[string]struct {
 			p    access.Principal
-			in   projects.RemovalInput
+			in   contract.EnvironmentRemoval
 			want fault.Kind
 		}{
 			"by a viewer":             {viewer, dev, fault.Forbidden},
 			"by another team":         {stranger, dev, fault.NotFound},
-			"unknown version":         {p, projects.RemovalInput{Version: "9"}, fault.NotFound},
-			"unknown environment":     {p, projects.RemovalInput{Version: "1.0.0", Environment: "x2"}, fault.NotFound},
-			"changed since it loaded": {p, withETag(dev, "stale"), fault.Stale},
+			"unknown version":         {p, removal("9", "dev", ""), fault.NotFound},
+			"unknown environment":     {p, removal("1.0.0", "x2", ""), fault.NotFound},
+			"changed since it loaded": {p, removal("1.0.0", "dev", "stale"), fault.Stale},
 		} {
 			t.Run(name, func(t *testing.T) {
-				err := w.Remove(t.Context(), tt.p, "shop", tt.in)
+				_, err := w.DeleteEnvironment(t.Context(), tt.p, tt.in)
 				if err == nil || fault.KindOf(err) != tt.want {
 					t.Errorf("got %v", err)
 				}
 			})
 		}
-		if _, err := w.Removal(t.Context(), stranger, "shop", dev); fault.KindOf(err) != fault.NotFound {
+		_, err := w.EnvironmentCallers(t.Context(), stranger, dev.EnvironmentPath)
+		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("another team reads the callers: %v", err)
 		}
 		if got := len(w.namesOf(t, created.Project.ID)); got != 2 {
@@ -220,9 +226,10 @@ func TestRemove_refusals(t *testing.T) {
 	})
 }
 
-func withETag(in projects.RemovalInput, etag string) projects.RemovalInput {
-	in.IfMatch = etag
-	return in
+func versionRemoval(project, version string, confirm bool) contract.VersionRemoval {
+	return contract.VersionRemoval{
+		VersionPath: contract.VersionOf(project, version), Removal: contract.Removal{Confirm: confirm},
+	}
 }
 
 // A key that is created while its environment is removed is revoked with it, or refused.
@@ -243,8 +250,11 @@ func TestRemove_whileKeysAreCreated(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			in := projects.RemovalInput{Version: "1.0.0", Environment: "dev", Confirmed: true}
-			if err := w.Remove(t.Context(), p, "shop", in); err != nil {
+			_, err := w.DeleteEnvironment(t.Context(), p, contract.EnvironmentRemoval{
+				EnvironmentPath: contract.EnvironmentOf("shop", "1.0.0", "dev"),
+				Removal:         contract.Removal{Confirm: true},
+			})
+			if err != nil {
 				t.Errorf("remove the environment: %v", err)
 			}
 		})

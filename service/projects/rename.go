@@ -10,7 +10,7 @@ import (
 
 // rename sets the version's new name, which is part of the addresses of its environments.
 // The caller writes the row.
-func (in AccessChange) rename(tx *models.Tx, project models.Project, version *models.Version) error {
+func (in accessChange) rename(tx *models.Tx, project models.Project, version *models.Version) error {
 	if in.Name == nil || *in.Name == version.Name {
 		return nil
 	}
@@ -31,18 +31,19 @@ func (in AccessChange) rename(tx *models.Tx, project models.Project, version *mo
 	return nil
 }
 
-// rename writes the environment's new name. Keys that were limited to the old name and
+// renameEnvironment sets the environment's new name, nil for the old one. Keys that were limited to the old name and
 // open no other environment of it are limited to the new one, so that they open what they
 // opened before. It is refused as Conflict with the code keys_would_open_more if they would
 // then open another environment, too.
-func (in EnvironmentChange) rename(
-	tx *models.Tx, project models.Project, version models.Version, environment *models.Environment, now time.Time,
+func renameEnvironment(
+	tx *models.Tx, project models.Project, version models.Version, environment *models.Environment, to *string,
+	now time.Time,
 ) error {
-	if in.Name == nil || *in.Name == environment.Name {
+	if to == nil || *to == environment.Name {
 		return nil
 	}
-	was := environment.Name
-	if err := fault.InvalidFields(checkEnvironmentName("/name", *in.Name)); err != nil {
+	was, name := environment.Name, *to
+	if err := fault.InvalidFields(checkEnvironmentName("/name", name)); err != nil {
 		return err
 	}
 	if err := tx.LockProject(project.ID); err != nil {
@@ -52,26 +53,26 @@ func (in EnvironmentChange) rename(
 	if err != nil {
 		return err
 	}
-	if hasEnvironment(have, *in.Name) {
-		return environmentTaken(version, *in.Name)
+	if hasEnvironment(have, name) {
+		return environmentTaken(version, name)
 	}
 	stranded, err := tx.StrandedKeys(project, []string{was}, []string{environment.ID})
 	if err != nil {
 		return err
 	}
-	if err := in.checkKeys(tx, project, stranded); err != nil {
+	if err := checkOpenedKeys(tx, project, stranded, name); err != nil {
 		return err
 	}
-	environment.Name = *in.Name
-	return limitTo(tx, project, stranded, *in.Name, now)
+	environment.Name = name
+	return limitTo(tx, project, stranded, name, now)
 }
 
-// checkKeys refuses to limit keys to a name that opens more than the renamed environment.
-func (in EnvironmentChange) checkKeys(tx *models.Tx, project models.Project, stranded []models.APIKey) error {
+// checkOpenedKeys refuses to limit keys to a name that opens more than the renamed environment.
+func checkOpenedKeys(tx *models.Tx, project models.Project, stranded []models.APIKey, name string) error {
 	if len(stranded) == 0 {
 		return nil
 	}
-	used, err := tx.PlacesOfEnvironment(project, *in.Name)
+	used, err := tx.PlacesOfEnvironment(project, name)
 	if err != nil || len(used) == 0 {
 		return err
 	}

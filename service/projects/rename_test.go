@@ -10,14 +10,18 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
-func (w *world) renameEnvironment(t *testing.T, p access.Principal, ref, id, name string) error {
+func (w *world) renameEnvironment(t *testing.T, p access.Principal, ref, version, id, name string) error {
 	t.Helper()
-	_, err := w.UpdateEnvironment(t.Context(), p, ref, id, "", projects.EnvironmentChange{Name: &name})
+	_, err := w.UpdateEnvironment(t.Context(), p, contract.EnvironmentChange{Name: &name}.Of(ref, version, id))
 	return err
+}
+
+func (w *world) renameVersion(t *testing.T, p access.Principal, ref, from, to string) (contract.Version, error) {
+	t.Helper()
+	return w.UpdateVersion(t.Context(), p, contract.VersionChange{Name: &to}.Of(ref, from))
 }
 
 func TestUpdateAccess_rename(t *testing.T) {
@@ -25,15 +29,15 @@ func TestUpdateAccess_rename(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		id := created.Project.ID
-		if _, err := w.CreateVersion(t.Context(), p, id, projects.VersionInput{Name: "2.0.0"}); err != nil {
+		if _, err := w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "2.0.0"}.In(id)); err != nil {
 			t.Fatal(err)
 		}
-		v, err := w.UpdateAccess(t.Context(), p, id, "2.0.0", "", projects.AccessChange{Name: new("2.1.0")})
+		v, err := w.renameVersion(t, p, id, "2.0.0", "2.1.0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Name != "2.1.0" || v.Mode != "authenticate" {
-			t.Errorf("the version is %s, %s", v.Name, v.Mode)
+		if v.Name != "2.1.0" || v.RequestsAuth.Mode != "authenticate" {
+			t.Errorf("the version is %s, %s", v.Name, v.RequestsAuth.Mode)
 		}
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"1.0.0/prod", "2.1.0/prod"}) {
 			t.Errorf("served %v", got)
@@ -52,7 +56,7 @@ func TestUpdateAccess_rename(t *testing.T) {
 		for name, code := range map[string]string{
 			"1.0.0": "name_taken", "a/b": "invalid_version", "": "invalid_version",
 		} {
-			_, err := w.UpdateAccess(t.Context(), p, id, "2.1.0", "", projects.AccessChange{Name: &name})
+			_, err := w.renameVersion(t, p, id, "2.1.0", name)
 			if got := fieldOf(err, "/name").Code; got != code {
 				t.Errorf("%q: got %v, want %s", name, err, code)
 			}
@@ -66,7 +70,7 @@ func TestUpdateEnvironment_rename(t *testing.T) {
 		created, p := w.twoEnvironments(t)
 		id := created.Project.ID
 		dev := created.Project.Versions[0].Environments[0]
-		if err := w.renameEnvironment(t, p, id, dev.ID, "staging"); err != nil {
+		if err := w.renameEnvironment(t, p, id, "1.0.0", dev.ID, "staging"); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"1.0.0/prod", "1.0.0/staging"}) {
@@ -86,7 +90,7 @@ func TestUpdateEnvironment_rename(t *testing.T) {
 		for name, code := range map[string]string{
 			"prod": "name_taken", "all": "invalid_name", "Dev": "invalid_name", "": "invalid_name",
 		} {
-			err := w.renameEnvironment(t, p, id, dev.ID, name)
+			err := w.renameEnvironment(t, p, id, "1.0.0", dev.ID, name)
 			if got := fieldOf(err, "/name").Code; got != code {
 				t.Errorf("%q: got %v, want %s", name, err, code)
 			}
@@ -100,15 +104,15 @@ func TestUpdateEnvironment_renameOneOfTwo(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.twoEnvironments(t)
 		id := created.Project.ID
-		targets := map[string]string{"prod": "https://c.example"}
-		in := projects.VersionInput{Name: "2.0.0", Environments: targets}
-		v, err := w.CreateVersion(t.Context(), p, id, in)
+		targets := map[string]contract.EnvironmentTarget{"prod": {Target: "https://c.example"}}
+		in := contract.NewVersion{Name: "2.0.0", Environments: targets}
+		v, err := w.CreateVersion(t.Context(), p, in.In(id))
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := created.Project.Versions[0].Environments
 		t.Run("keys stay with the name that is left", func(t *testing.T) {
-			if err := w.renameEnvironment(t, p, id, v.Environments[0].ID, "live"); err != nil {
+			if err := w.renameEnvironment(t, p, id, "2.0.0", v.Environments[0].ID, "live"); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.key(policy.HashKey(created.Keys["prod"].Secret.Reveal())).Environment; got != "prod" {
@@ -116,7 +120,7 @@ func TestUpdateEnvironment_renameOneOfTwo(t *testing.T) {
 			}
 		})
 		t.Run("keys never open more than before", func(t *testing.T) {
-			err := w.renameEnvironment(t, p, id, first[0].ID, "live") // dev of 1.0.0
+			err := w.renameEnvironment(t, p, id, "1.0.0", first[0].ID, "live") // dev of 1.0.0
 			if fault.CodeOf(err) != "keys_would_open_more" {
 				t.Fatalf("got %v", err)
 			}
@@ -142,13 +146,13 @@ func TestUpdateEnvironment_renameWithProductKeys(t *testing.T) {
 		both := w.mint(t, p, "shop", contract.NewKey{Owner: "a", Product: "store", Environment: "prod"})
 		dev := w.mint(t, p, "shop", contract.NewKey{Owner: "a", Product: "store", Environment: "dev"})
 		environments := shop.Project.Versions[0].Environments
-		if err := w.renameEnvironment(t, p, "shop", environments[1].ID, "live"); err != nil {
+		if err := w.renameEnvironment(t, p, "shop", "1.0.0", environments[1].ID, "live"); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.key(policy.HashKey(both.Secret.Reveal())).Environment; got != "prod" {
 			t.Errorf("a key that opens prod of the other project is limited to %q", got)
 		}
-		if err := w.renameEnvironment(t, p, "shop", environments[0].ID, "staging"); err != nil {
+		if err := w.renameEnvironment(t, p, "shop", "1.0.0", environments[0].ID, "staging"); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.key(policy.HashKey(dev.Secret.Reveal())).Environment; got != "staging" {
@@ -174,7 +178,7 @@ func TestFeed_rename(t *testing.T) {
 			return publish(all)
 		}
 		dev := created.Project.Versions[0].Environments[0]
-		if err := w.renameEnvironment(t, p, id, dev.ID, "beta"); err != nil {
+		if err := w.renameEnvironment(t, p, id, "1.0.0", dev.ID, "beta"); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

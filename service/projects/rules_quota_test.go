@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -36,14 +36,14 @@ func TestSetRules_quota(t *testing.T) {
 		if code := set(400); code != "" {
 			t.Errorf("4,000 segments: code %q", code)
 		}
-		_, err := w.CreateVersion(t.Context(), owner, project, projects.VersionInput{Name: "2.0.0"})
+		_, err := w.CreateVersion(t.Context(), owner, contract.NewVersion{Name: "2.0.0"}.In(project))
 		if code := fault.CodeOf(err); code != "workspace_full" {
 			t.Errorf("a copy of them: code %q", code)
 		}
 		if code := set(200); code != "" {
 			t.Errorf("2,000 segments: code %q", code)
 		}
-		if _, err := w.CreateVersion(t.Context(), owner, project, projects.VersionInput{Name: "2.0.0"}); err != nil {
+		if _, err := w.CreateVersion(t.Context(), owner, contract.NewVersion{Name: "2.0.0"}.In(project)); err != nil {
 			t.Errorf("a copy of half of them: %v", err)
 		}
 	})

@@ -76,8 +76,8 @@ func TestRules(t *testing.T) {
 			}
 		})
 		t.Run("copied with the version", func(t *testing.T) {
-			in := projects.VersionInput{Name: "2.0.0"}
-			if _, err := h.CreateVersion(t.Context(), h.owner, h.project, in); err != nil {
+			in := contract.NewVersion{Name: "2.0.0"}.In(h.project)
+			if _, err := h.CreateVersion(t.Context(), h.owner, in); err != nil {
 				t.Fatal(err)
 			}
 			second := firstVersion(h.project)

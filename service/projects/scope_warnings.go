@@ -59,7 +59,8 @@ func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out
 }
 
 func (v Version) takesKeys() bool {
-	return v.Mode == string(snapshot.Authenticate) && slices.Contains(v.Methods, string(snapshot.APIKey))
+	return v.RequestsAuth.Mode == string(snapshot.Authenticate) &&
+		slices.Contains(v.RequestsAuth.Methods, string(snapshot.APIKey))
 }
 
 // readWriteWarnings warns of the key types that have neither of the scopes read and write where the version

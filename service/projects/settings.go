@@ -13,31 +13,23 @@ import (
 	"postern/service/keys"
 )
 
-// Settings is what UpdateSettings can change; nil leaves a field as it is.
-type Settings struct {
-	DisplayName   *string
-	FallbackOwner *string
-	Product       *string // name of a product of the team; "" for none
-	Limits        contract.ProjectLimitsChange
-}
-
-// UpdateSettings changes a project. With ifMatch not empty the change is refused as stale
-// unless that is still the project's ETag, or the one of its settings.
-func (s *Service) UpdateSettings(
-	ctx context.Context, p access.Principal, ref, ifMatch string, in Settings,
-) (Project, error) {
-	var out Project
+// Update changes a project. It is refused as stale unless the condition is still the project's ETag, or the one of its
+// settings.
+func (s *Service) Update(
+	ctx context.Context, p access.Principal, in contract.ProjectUpdate,
+) (contract.Project, error) {
+	var out contract.Project
 	says := &note{change: "settings"}
 	says.then = func(_ *models.Tx, after Project) error {
-		out = after
+		out = after.Project
 		return nil
 	}
-	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
-		if err := access.Unchanged(ifMatch, says.before.ETag, says.before.SettingsETag); err != nil {
+	change := func(tx *models.Tx, project models.Project, now time.Time) error {
+		if err := access.Unchanged(in.IfMatch, says.before.ETag, says.before.SettingsETag); err != nil {
 			return err
 		}
 		seen := project.UpdatedAt
-		wrong, err := in.apply(tx, &project)
+		wrong, err := applySettings(tx, in.Body, &project)
 		if err != nil {
 			return err
 		}
@@ -46,12 +38,13 @@ func (s *Service) UpdateSettings(
 		}
 		project.UpdatedAt = now
 		return written(tx.UpdateProject(project, seen))
-	})
+	}
+	err := s.changeNoted(ctx, p, in.Project, says, change)
 	return out, err
 }
 
-// apply sets the project's settings, and returns the fields that are wrong.
-func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field, error) {
+// applySettings sets the project's settings, and returns the fields that are wrong.
+func applySettings(tx *models.Tx, in contract.ProjectChange, project *models.Project) ([]fault.Field, error) {
 	wrong := changeLimits(in.Limits, &project.Limits)
 	if in.DisplayName != nil {
 		project.DisplayName = *in.DisplayName
@@ -64,19 +57,20 @@ func (in Settings) apply(tx *models.Tx, project *models.Project) ([]fault.Field,
 		project.FallbackOwner = *in.FallbackOwner
 		wrong = append(wrong, checkFallbackOwner(project.FallbackOwner)...)
 	}
-	if in.Product == nil {
+	if !in.Product.Sent {
 		return wrong, nil
 	}
 	project.ProductID = nil
-	if *in.Product == "" {
+	name := in.Product.Or("")
+	if name == "" {
 		return wrong, nil
 	}
-	product, err := tx.ProductByName(project.TeamID, *in.Product)
+	product, err := tx.ProductByName(project.TeamID, name)
 	if errors.Is(err, models.ErrNotFound) {
 		return append(wrong, fault.Field{
 			Pointer: "/product",
 			Code:    "unknown_product",
-			Detail:  fmt.Sprintf("The project's team has no product %q. Create it first.", *in.Product),
+			Detail:  fmt.Sprintf("The project's team has no product %q. Create it first.", name),
 		}), nil
 	}
 	if err != nil {

@@ -99,7 +99,7 @@ func TestRestoreKeepsEveryField(t *testing.T) {
 			JWK:       `{"kty":"OKP"}`,
 			ExpiresAt: sample.Future,
 		}},
-		Providers: []snapshot.Provider{{ID: "idp_1", Type: "github", Enabled: true, TokenUpstream: snapshot.NoToken}},
+		Providers: []snapshot.Provider{{ID: "idp_1", Type: "github", Enabled: true, UpstreamToken: snapshot.NoToken}},
 	}}
 	line := store(t, want)
 	served, _, _, err := restored(t, line, "https://postern.example")

@@ -7,26 +7,22 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
 )
 
-// Frozen is the state of a project that the operators have taken down. Its calls are
-// answered 403. Everything else works, so that its team can still export it.
-type Frozen struct {
-	Reason string
-	Since  time.Time
-}
-
 // maxReason bounds a takedown's reason, in characters.
 const maxReason = 500
 
 // TakeDown freezes a project. Only operators can. A second call changes the reason.
-func (s *Service) TakeDown(ctx context.Context, p access.Principal, ref, reason string) (Project, error) {
-	reason = strings.TrimSpace(reason)
-	return s.moveTakedown(ctx, p, ref, func(row *models.Project, now time.Time) error {
+func (s *Service) TakeDown(
+	ctx context.Context, p access.Principal, in contract.TakedownUpdate,
+) (contract.Takedown, error) {
+	reason := strings.TrimSpace(in.Body.Reason)
+	return s.moveTakedown(ctx, p, in.Project, func(row *models.Project, now time.Time) error {
 		if n := utf8.RuneCountInString(reason); n == 0 || n > maxReason ||
 			strings.ContainsFunc(reason, accounts.Unprintable) {
 			return fault.InvalidField("/reason", "invalid_reason", "Say why, in 1 to %d characters on one line. The "+
@@ -41,8 +37,10 @@ func (s *Service) TakeDown(ctx context.Context, p access.Principal, ref, reason 
 }
 
 // LiftTakedown undoes TakeDown.
-func (s *Service) LiftTakedown(ctx context.Context, p access.Principal, ref string) (Project, error) {
-	return s.moveTakedown(ctx, p, ref, func(row *models.Project, _ time.Time) error {
+func (s *Service) LiftTakedown(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.Takedown, error) {
+	return s.moveTakedown(ctx, p, in.Project, func(row *models.Project, _ time.Time) error {
 		row.FrozenAt, row.FrozenReason = nil, ""
 		return nil
 	})
@@ -50,8 +48,8 @@ func (s *Service) LiftTakedown(ctx context.Context, p access.Principal, ref stri
 
 func (s *Service) moveTakedown(
 	ctx context.Context, p access.Principal, ref string, fn func(*models.Project, time.Time) error,
-) (Project, error) {
-	var out Project
+) (contract.Takedown, error) {
+	var out contract.Takedown
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := access.OperatorsProject(tx, p, ref)
 		if err != nil {
@@ -61,9 +59,9 @@ func (s *Service) moveTakedown(
 		if err := fn(&row, now); err != nil {
 			return err
 		}
+		out = contract.Takedown{ID: row.ID, Name: row.Name, Frozen: shownFrozen(row)}
 		if (row.FrozenAt == nil) == (before.FrozenAt == nil) && row.FrozenReason == before.FrozenReason {
-			out, err = view(tx, row)
-			return err
+			return nil
 		}
 		if err := tx.FreezeProject(row); err != nil {
 			return err
@@ -83,13 +81,10 @@ func (s *Service) moveTakedown(
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
-		if out, err = view(tx, row); err != nil {
-			return err
-		}
 		return tx.AddRevision(row.ID, "", now)
 	})
 	if err != nil {
-		return Project{}, fmt.Errorf("projects: takedown of %s: %w", ref, err)
+		return contract.Takedown{}, fmt.Errorf("projects: takedown of %s: %w", ref, err)
 	}
 	s.Changed(ctx)
 	return out, nil

@@ -54,8 +54,8 @@ func TestTransforms(t *testing.T) {
 			}
 		})
 		t.Run("copied with the version", func(t *testing.T) {
-			in := projects.VersionInput{Name: "2.0.0"}
-			if _, err := h.CreateVersion(t.Context(), h.owner, h.project, in); err != nil {
+			in := contract.NewVersion{Name: "2.0.0"}.In(h.project)
+			if _, err := h.CreateVersion(t.Context(), h.owner, in); err != nil {
 				t.Fatal(err)
 			}
 			copied, err := h.Transforms(t.Context(), h.owner, second)

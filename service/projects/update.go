@@ -7,26 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
 )
-
-// AccessChange is what UpdateAccess can change; nil leaves a field as it is.
-// FallbackOwner is the project's, for a caller who sets both in one step.
-type AccessChange struct {
-	Name          *string // of the version
-	Mode          *string
-	Methods       *[]string
-	Keyless       *string
-	Issuers       *[]snapshot.TokenIssuer // needs the method jwt
-	Opaque        *IntrospectionInput     // needs the method opaque
-	FallbackOwner *string
-	IPAllow       *[]string // CIDRs; empty: all addresses
-	IPDeny        *[]string // CIDRs; takes precedence over IPAllow
-}
 
 // maxRanges bounds the address ranges in each list of a version.
 const maxRanges = 200
@@ -42,26 +29,34 @@ func checkFallbackOwner(owner string) []fault.Field {
 	}}
 }
 
-// UpdateAccess changes the access policy of one version, named by its id. With ifMatch
-// not empty the change is refused as stale unless that is still the version's ETag.
+// UpdateVersion changes the name of a version, and which calls to it are served.
+func (s *Service) UpdateVersion(
+	ctx context.Context, p access.Principal, in contract.VersionUpdate,
+) (contract.Version, error) {
+	return s.UpdateAccess(ctx, p, in, nil)
+}
+
+// UpdateAccess is UpdateVersion for a caller who changes the project's fallback owner in the same step.
 func (s *Service) UpdateAccess(
-	ctx context.Context, p access.Principal, ref, versionID, ifMatch string, in AccessChange,
-) (Version, error) {
-	var out Version
-	addressesWrong, err := s.checkAddresses(ctx, p, ref, versionID, in)
+	ctx context.Context, p access.Principal, request contract.VersionUpdate, fallbackOwner *string,
+) (contract.Version, error) {
+	var out contract.Version
+	in := accessChange{request.Body, ReadIntrospection(request.Body.RequestsAuth.Opaque), fallbackOwner}
+	addressesWrong, err := s.checkAddresses(ctx, p, request.VersionPath, in)
 	if err != nil {
-		return out, fmt.Errorf("projects: change the access of %s: %w", versionID, err)
+		return out, fmt.Errorf("projects: change the access of %s: %w", request.Version, err)
 	}
-	says := &note{change: "access of " + versionID}
-	err = s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
-		version, err := versionOf(tx, project, versionID)
+	says := &note{}
+	change := func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := versionOf(tx, project, request.Version)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, access.ETag(version.UpdatedAt)); err != nil {
+		if err := access.Unchanged(request.IfMatch, access.ETag(version.UpdatedAt)); err != nil {
 			return err
 		}
 		seen := version.UpdatedAt
+		says.change = "access of " + version.ID
 		was := version.Name
 		if err := in.rename(tx, project, &version); err != nil {
 			return err
@@ -78,7 +73,7 @@ func (s *Service) UpdateAccess(
 		}
 		version.AuthMode, version.AuthMethods, version.Keyless = auth.Mode, auth.Methods, auth.Keyless
 		version.TokenIssuers, version.UpdatedAt = auth.Issuers, now
-		if err := s.setIntrospection(tx, project.TeamID, &version, in.Opaque); err != nil {
+		if err := s.setIntrospection(tx, project.TeamID, &version, in.opaque); err != nil {
 			return err
 		}
 		if err := written(tx.UpdateVersion(version, seen)); err != nil {
@@ -89,15 +84,22 @@ func (s *Service) UpdateAccess(
 				return err
 			}
 		}
-		environments, err := tx.EnvironmentsOf(project.ID)
-		if err != nil {
+		if out, err = s.versionNow(tx, project, version); err != nil {
 			return err
 		}
-		out = viewVersion(project.Name, version, environments)
 		out.Warnings, err = in.warnings(tx, project, out)
 		return err
-	})
+	}
+	err = s.changeNoted(ctx, p, request.Project, says, change)
 	return out, err
+}
+
+// accessChange is what UpdateAccess changes.
+type accessChange struct {
+	contract.VersionChange
+
+	opaque        *IntrospectionInput
+	fallbackOwner *string // of the project
 }
 
 // checkAccess checks a change and sets the version's address ranges. It returns the
@@ -107,7 +109,7 @@ func (s *Service) checkAccess(
 	p access.Principal,
 	project models.Project,
 	version *models.Version,
-	in AccessChange,
+	in accessChange,
 	addressesWrong []fault.Field,
 ) (AuthInput, error) {
 	const prefix = "/requests_auth"
@@ -117,16 +119,16 @@ func (s *Service) checkAccess(
 	}
 	at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
 	auth, wrong := normalizeAuth(in.over(*version), prefix, at)
-	if in.Issuers != nil && len(*in.Issuers) > 0 {
+	if jwt := in.RequestsAuth.JWT; jwt != nil && len(jwt.AllowedPairs) > 0 {
 		wrong = append(wrong, needsJWT(auth, prefix)...)
 	}
-	if in.Opaque != nil {
+	if in.opaque != nil {
 		wrong = append(wrong, needsOpaque(auth, prefix)...)
-		wrong = append(wrong, in.Opaque.needsItsSecret(*version, prefix)...)
+		wrong = append(wrong, in.opaque.needsItsSecret(*version, prefix)...)
 	}
 	wrong = append(wrong, addressesWrong...)
-	if in.FallbackOwner != nil {
-		wrong = append(wrong, checkFallbackOwner(*in.FallbackOwner)...)
+	if in.fallbackOwner != nil {
+		wrong = append(wrong, checkFallbackOwner(*in.fallbackOwner)...)
 	}
 	wrong = append(wrong, in.setRanges(version)...)
 	return auth, fault.InvalidFields(wrong)
@@ -135,22 +137,24 @@ func (s *Service) checkAccess(
 // checkAddresses checks the addresses in the change. Permission is checked first, because
 // host names are looked up for the caller.
 func (s *Service) checkAddresses(
-	ctx context.Context, p access.Principal, ref, versionID string, in AccessChange,
+	ctx context.Context, p access.Principal, at contract.VersionPath, in accessChange,
 ) ([]fault.Field, error) {
 	db := s.DB.Read(ctx)
-	project, err := access.Project(db, p, ref, access.ProjectUpdate)
+	project, err := access.Project(db, p, at.Project, access.ProjectUpdate)
 	if err != nil {
 		return nil, err
 	}
-	wrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.Opaque)
-	if err != nil || in.Issuers == nil {
+	wrong, err := s.checkEndpoint(ctx, p, "/requests_auth", in.opaque)
+	jwt := in.RequestsAuth.JWT
+	if err != nil || jwt == nil {
 		return wrong, err
 	}
-	version, err := versionOf(db, project, versionID)
+	version, err := versionOf(db, project, at.Version)
 	if err != nil {
 		return nil, err
 	}
-	issuersWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", newIssuers(version.TokenIssuers, *in.Issuers))
+	added := newIssuers(version.TokenIssuers, jwt.AllowedPairs)
+	issuersWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", added)
 	return append(wrong, issuersWrong...), err
 }
 
@@ -168,23 +172,23 @@ func (s *Service) authContext(tx *models.Tx, projectID string) (authContext, err
 }
 
 // updateFallback sets the project's fallback owner, if the change has a new one.
-func (in AccessChange) updateFallback(tx *models.Tx, project models.Project, now time.Time) error {
-	if in.FallbackOwner == nil || *in.FallbackOwner == project.FallbackOwner {
+func (in accessChange) updateFallback(tx *models.Tx, project models.Project, now time.Time) error {
+	if in.fallbackOwner == nil || *in.fallbackOwner == project.FallbackOwner {
 		return nil
 	}
 	seen := project.UpdatedAt
-	project.FallbackOwner, project.UpdatedAt = *in.FallbackOwner, now
+	project.FallbackOwner, project.UpdatedAt = *in.fallbackOwner, now
 	return written(tx.UpdateProject(project, seen))
 }
 
 // setRanges sets the version's address ranges, and returns the fields that are wrong.
-func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) {
-	if in.IPAllow != nil {
-		ranges, fields := keys.ReadRanges("/ip/allow", *in.IPAllow, maxRanges)
+func (in accessChange) setRanges(version *models.Version) (wrong []fault.Field) {
+	if in.IP.Allow != nil {
+		ranges, fields := keys.ReadRanges("/ip/allow", *in.IP.Allow, maxRanges)
 		version.IPAllow, wrong = ranges, fields
 	}
-	if in.IPDeny != nil {
-		ranges, fields := keys.ReadRanges("/ip/deny", *in.IPDeny, maxRanges)
+	if in.IP.Deny != nil {
+		ranges, fields := keys.ReadRanges("/ip/deny", *in.IP.Deny, maxRanges)
 		version.IPDeny, wrong = ranges, append(wrong, fields...)
 	}
 	return wrong
@@ -192,7 +196,7 @@ func (in AccessChange) setRanges(version *models.Version) (wrong []fault.Field) 
 
 // over returns the version's requests_auth with the change applied. If the mode changes
 // and there are no methods, the new mode's default methods apply.
-func (in AccessChange) over(version models.Version) AuthInput {
+func (in accessChange) over(version models.Version) AuthInput {
 	auth := AuthInput{
 		Mode:    version.AuthMode,
 		Methods: slices.Clone(version.AuthMethods),
@@ -200,40 +204,37 @@ func (in AccessChange) over(version models.Version) AuthInput {
 		Issuers: version.TokenIssuers,
 		Opaque:  keptIntrospection(version),
 	}
-	if in.Mode != nil && *in.Mode != auth.Mode {
-		auth.Mode = *in.Mode
+	change := in.RequestsAuth
+	if change.Mode != nil && *change.Mode != auth.Mode {
+		auth.Mode = *change.Mode
 		if len(auth.Methods) == 0 {
 			auth.Methods = nil
 		}
 	}
-	if in.Methods != nil {
-		auth.Methods = *in.Methods
+	if change.Methods != nil {
+		auth.Methods = *change.Methods
 	}
-	if in.Keyless != nil {
-		auth.Keyless = *in.Keyless
+	if change.Keyless != nil {
+		auth.Keyless = *change.Keyless
 	}
-	if in.Issuers != nil {
-		auth.Issuers = *in.Issuers
+	if change.JWT != nil {
+		auth.Issuers = append([]snapshot.TokenIssuer{}, change.JWT.AllowedPairs...)
 	}
-	if in.Opaque != nil {
-		auth.Opaque = in.Opaque
+	if in.opaque != nil {
+		auth.Opaque = in.opaque
 	}
 	return auth
 }
 
-// EnvironmentChange is what UpdateEnvironment can change; nil leaves a field as it is.
-type EnvironmentChange struct{ Name, Target *string }
-
-// UpdateEnvironment changes the name and the upstream of an environment, named by its id.
-// With ifMatch not empty the change is refused as stale unless that is still the
-// environment's ETag.
+// UpdateEnvironment changes the name and the target of an environment.
 func (s *Service) UpdateEnvironment(
-	ctx context.Context, p access.Principal, ref, environmentID, ifMatch string, in EnvironmentChange,
-) (Environment, error) {
-	var out Environment
+	ctx context.Context, p access.Principal, request contract.EnvironmentUpdate,
+) (contract.Environment, error) {
+	var out contract.Environment
+	in, named := request.Body, request.Environment
 	// Permission is checked before the host name is looked up.
-	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
-		return out, fmt.Errorf("projects: change the environment %s: %w", environmentID, err)
+	if _, err := access.Project(s.DB.Read(ctx), p, request.Project, access.ProjectUpdate); err != nil {
+		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
 	var target string
 	if in.Target != nil {
@@ -242,42 +243,36 @@ func (s *Service) UpdateEnvironment(
 			err = fault.InvalidFields([]fault.Field{*field})
 		}
 		if err != nil {
-			return out, fmt.Errorf("projects: change the environment %s: %w", environmentID, err)
+			return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 		}
 		target = u.String()
 	}
-	says := &note{change: "target of " + environmentID}
-	err := s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
-		environment, version, err := environmentOf(tx, project, "", environmentID)
+	says := &note{}
+	change := func(tx *models.Tx, project models.Project, now time.Time) error {
+		environment, version, err := environmentOf(tx, project, request.Version, named)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, access.ETag(environment.UpdatedAt)); err != nil {
+		if err := access.Unchanged(request.IfMatch, access.ETag(environment.UpdatedAt)); err != nil {
 			return err
 		}
 		if err := keepsCredentials(tx, environment, target); err != nil {
 			return err
 		}
+		says.change = "target of " + environment.ID
 		seen, was := environment.UpdatedAt, environment.Name
-		if err := in.rename(tx, project, version, &environment, now); err != nil {
+		if err := renameEnvironment(tx, project, version, &environment, in.Name, now); err != nil {
 			return err
 		}
 		if environment.Name != was {
 			says.change, says.object = "rename", "environment "+was+" of version "+version.Name+" to "+environment.Name
 		}
 		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
-		out = viewEnvironment(project.Name, version.Name, environment)
+		out = shownEnvironment(s.Addresses, project.Name, version.Name, environment)
 		return written(tx.UpdateEnvironment(environment, seen))
-	})
+	}
+	err := s.changeNoted(ctx, p, request.Project, says, change)
 	return out, err
-}
-
-// change changes a project in one transaction: it checks permission, calls fn, and writes
-// the audit entry and the revision. what names the change in the audit entry.
-func (s *Service) change(
-	ctx context.Context, p access.Principal, ref, what string, fn func(*models.Tx, models.Project, time.Time) error,
-) error {
-	return s.changeNoted(ctx, p, ref, &note{change: what}, fn)
 }
 
 // note is what the audit entry of a change says, for people. fn may set it.
@@ -304,21 +299,22 @@ func (s *Service) lookAt(ctx context.Context, p access.Principal, ref string) (o
 	revisions, err := tx.RevisionsOf([]string{row.ID})
 	if err == nil {
 		out.revision = revisions[row.ID]
-		out.project, err = view(tx, row)
+		out.project, err = s.view(tx, row)
 	}
 	return out, err
 }
 
-// in returns the project in a transaction: as it was, unless it has been changed since.
-func (l look) in(tx *models.Tx, row models.Project) (Project, error) {
+// projectIn returns the project in a transaction: as it was, unless it has been changed since.
+func (s *Service) projectIn(tx *models.Tx, row models.Project, l look) (Project, error) {
 	revisions, err := tx.RevisionsOf([]string{row.ID})
 	if now := revisions[row.ID]; err != nil || now.ID != 0 && now.Same(l.revision) {
 		return l.project, err
 	}
-	return view(tx, row)
+	return s.view(tx, row)
 }
 
-// changeNoted is change for an fn that sets the note.
+// changeNoted changes a project in one transaction: it checks permission, calls fn, which may set the note, and writes
+// the audit entry and the revision.
 func (s *Service) changeNoted(
 	ctx context.Context, p access.Principal, ref string, says *note,
 	fn func(*models.Tx, models.Project, time.Time) error,
@@ -332,7 +328,7 @@ func (s *Service) changeNoted(
 		if err != nil {
 			return err
 		}
-		before, err := seen.in(tx, project)
+		before, err := s.projectIn(tx, project, seen)
 		if err != nil {
 			return err
 		}
@@ -341,7 +337,7 @@ func (s *Service) changeNoted(
 		if err := fn(tx, project, now); err != nil {
 			return err
 		}
-		after, err := viewOf(tx, project.ID)
+		after, err := s.viewOf(tx, project.ID)
 		if err != nil {
 			return err
 		}
@@ -374,12 +370,12 @@ func (s *Service) changeNoted(
 	return nil
 }
 
-func viewOf(tx *models.Tx, id string) (Project, error) {
+func (s *Service) viewOf(tx *models.Tx, id string) (Project, error) {
 	row, err := tx.ProjectByID(id)
 	if err != nil {
 		return Project{}, err
 	}
-	return view(tx, row)
+	return s.view(tx, row)
 }
 
 // written returns a stale fault if the row was changed by another transaction.

@@ -7,8 +7,10 @@ import (
 	"net/textproto"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -16,13 +18,6 @@ import (
 	"postern/platform/secrets"
 	"postern/service/access"
 )
-
-// UpstreamHeader is a header that calls to an environment carry to its upstream, without
-// its value.
-type UpstreamHeader struct {
-	Name      string
-	UpdatedAt time.Time
-}
 
 // UpstreamHeaderPlace returns the place that the value of an environment's header is
 // sealed for.
@@ -37,40 +32,64 @@ func UpstreamHeaderPlace(environmentID, name string) secrets.Place {
 
 // UpstreamHeaders lists the headers of an environment by name.
 func (s *Service) UpstreamHeaders(
-	ctx context.Context, p access.Principal, ref, environmentID string,
-) ([]UpstreamHeader, error) {
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
+) (contract.List[contract.UpstreamHeader], error) {
+	var out contract.List[contract.UpstreamHeader]
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
-	if err == nil {
-		_, _, err = environmentOf(tx, project, "", environmentID)
-	}
+	environment, err := environmentToRead(tx, p, in)
 	if err != nil {
-		return nil, fmt.Errorf("projects: list the upstream headers of %s: %w", environmentID, err)
+		return out, fmt.Errorf("projects: list the upstream headers of %s: %w", in.Environment, err)
 	}
-	rows, err := tx.UpstreamHeadersOf(environmentID)
+	rows, err := tx.UpstreamHeadersOf(environment.ID)
 	if err != nil {
-		return nil, fmt.Errorf("projects: list the upstream headers of %s: %w", environmentID, err)
+		return out, fmt.Errorf("projects: list the upstream headers of %s: %w", in.Environment, err)
 	}
-	out := make([]UpstreamHeader, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, UpstreamHeader{Name: row.Name, UpdatedAt: row.UpdatedAt})
+		out.Items = append(out.Items, contract.UpstreamHeader{Name: row.Name, UpdatedAt: row.UpdatedAt.UTC()})
 	}
 	return out, nil
+}
+
+// environmentToRead finds an environment for a principal who may read its project.
+func environmentToRead(
+	tx *models.Tx, p access.Principal, in contract.EnvironmentPath,
+) (models.Environment, error) {
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
+	if err != nil {
+		return models.Environment{}, err
+	}
+	environment, _, err := environmentOf(tx, project, in.Version, in.Environment)
+	return environment, err
+}
+
+// UpstreamHeader finds a header of an environment by its name, in any case.
+func (s *Service) UpstreamHeader(
+	ctx context.Context, p access.Principal, in contract.UpstreamHeaderPath,
+) (contract.UpstreamHeader, error) {
+	all, err := s.UpstreamHeaders(ctx, p, in.EnvironmentPath)
+	if err != nil {
+		return contract.UpstreamHeader{}, err
+	}
+	for _, one := range all.Items {
+		if strings.EqualFold(one.Name, in.Name) {
+			return one, nil
+		}
+	}
+	return contract.UpstreamHeader{}, fmt.Errorf("projects: upstream header %s: %w", in.Name, access.NotFound())
 }
 
 // SetUpstreamHeader sets a header of an environment, or replaces its value. From the next
 // call on the upstream gets it, and what callers send under that name is removed.
 func (s *Service) SetUpstreamHeader(
-	ctx context.Context, p access.Principal, ref, environmentID, name string, value secrets.Secret,
-) (UpstreamHeader, error) {
-	var out UpstreamHeader
-	name = textproto.CanonicalMIMEHeaderKey(name)
-	what := "upstream header " + name + " of " + environmentID
-	err := s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
+	ctx context.Context, p access.Principal, in contract.UpstreamHeaderUpdate,
+) (contract.UpstreamHeader, error) {
+	var out contract.UpstreamHeader
+	name, value := textproto.CanonicalMIMEHeaderKey(in.Name), secrets.Given(in.Body.Value.Reveal())
+	err := s.changeCredentials(ctx, p, in.EnvironmentPath, "upstream header "+name, func(c credentialChange) error {
 		if err := fault.InvalidFields(checkUpstreamHeader(name, value)); err != nil {
 			return err
 		}
-		have, err := c.tx.UpstreamHeadersOf(environmentID)
+		have, err := c.tx.UpstreamHeadersOf(c.environment.ID)
 		if err != nil {
 			return err
 		}
@@ -79,13 +98,13 @@ func (s *Service) SetUpstreamHeader(
 			return fault.New(fault.Conflict, "too_many_headers", "An environment sets at most %d headers for its "+
 				"upstream. Remove one first.", policy.MaxUpstreamHeaders)
 		}
-		sealed, err := s.Vault.Seal(c.tx, c.project.TeamID, UpstreamHeaderPlace(environmentID, name), value)
+		sealed, err := s.Vault.Seal(c.tx, c.project.TeamID, UpstreamHeaderPlace(c.environment.ID, name), value)
 		if err != nil {
 			return err
 		}
-		out = UpstreamHeader{Name: name, UpdatedAt: c.now}
+		out = contract.UpstreamHeader{Name: name, UpdatedAt: c.now.UTC()}
 		return c.tx.SetUpstreamHeader(models.UpstreamHeader{
-			EnvironmentID: environmentID,
+			EnvironmentID: c.environment.ID,
 			Name:          name,
 			Value:         sealed,
 			CreatedAt:     c.now,
@@ -98,12 +117,12 @@ func (s *Service) SetUpstreamHeader(
 // RemoveUpstreamHeader removes a header of an environment. What callers send under that
 // name reaches the upstream again.
 func (s *Service) RemoveUpstreamHeader(
-	ctx context.Context, p access.Principal, ref, environmentID, name string,
-) error {
-	name = textproto.CanonicalMIMEHeaderKey(name)
-	what := "no upstream header " + name + " of " + environmentID
-	return s.changeCredentials(ctx, p, ref, environmentID, what, func(c credentialChange) error {
-		removed, err := c.tx.DeleteUpstreamHeader(environmentID, name)
+	ctx context.Context, p access.Principal, in contract.UpstreamHeaderPath,
+) (contract.None, error) {
+	name := textproto.CanonicalMIMEHeaderKey(in.Name)
+	what := "no upstream header " + name
+	return contract.None{}, s.changeCredentials(ctx, p, in.EnvironmentPath, what, func(c credentialChange) error {
+		removed, err := c.tx.DeleteUpstreamHeader(c.environment.ID, name)
 		if err == nil && !removed {
 			err = access.NotFound()
 		}
@@ -120,23 +139,24 @@ type credentialChange struct {
 }
 
 // changeCredentials changes the upstream credentials of an environment in one transaction:
-// it checks permission, calls fn, and writes the audit entry and the revision.
+// it checks permission, calls fn, and writes the audit entry and the revision. what names the
+// change in the audit entry, before the environment.
 func (s *Service) changeCredentials(
-	ctx context.Context, p access.Principal, ref, environmentID, what string, fn func(credentialChange) error,
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath, what string, fn func(credentialChange) error,
 ) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		project, err := access.Project(tx, p, ref, access.ProjectUpdate)
+		project, err := access.Project(tx, p, in.Project, access.ProjectUpdate)
 		if err != nil {
 			return err
 		}
 		if err := tx.LockProject(project.ID); err != nil {
 			return err
 		}
-		environment, _, err := environmentOf(tx, project, "", environmentID)
+		environment, _, err := environmentOf(tx, project, in.Version, in.Environment)
 		if err != nil {
 			return err
 		}
-		before, err := viewCredentials(tx, environmentID)
+		before, err := viewCredentials(tx, environment.ID)
 		if err != nil {
 			return err
 		}
@@ -144,7 +164,7 @@ func (s *Service) changeCredentials(
 		if err := fn(credentialChange{tx, project, environment, now}); err != nil {
 			return err
 		}
-		after, err := viewCredentials(tx, environmentID)
+		after, err := viewCredentials(tx, environment.ID)
 		if err != nil {
 			return err
 		}
@@ -152,7 +172,7 @@ func (s *Service) changeCredentials(
 			Action: access.ProjectUpdate,
 			Object: project.ID,
 			Team:   project.TeamID,
-			Detail: map[string]string{"change": what, "name": project.Name},
+			Detail: map[string]string{"change": what + " of " + environment.ID, "name": project.Name},
 			Before: before,
 			After:  after,
 		})
@@ -162,7 +182,7 @@ func (s *Service) changeCredentials(
 		return tx.AddRevision(project.ID, "", now)
 	})
 	if err != nil {
-		return fmt.Errorf("projects: change %s: %w", what, err)
+		return fmt.Errorf("projects: change %s of %s: %w", what, in.Environment, err)
 	}
 	s.Changed(ctx)
 	return nil
@@ -185,8 +205,8 @@ func viewCredentials(tx *models.Tx, environmentID string) (credentials, error) {
 	}
 	certificate, found, err := tx.UpstreamCertificateOf(environmentID)
 	if err == nil && found {
-		var shown ClientCertificate
-		shown, err = viewClientCertificate(certificate)
+		var shown contract.ClientCertificate
+		shown, err = shownClientCertificate(certificate)
 		out.ClientCertificate = shown.SHA256
 	}
 	return out, err

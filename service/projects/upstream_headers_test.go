@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
@@ -62,8 +63,22 @@ func newHeaderWorld(t *testing.T, db *models.DB) *headerWorld {
 		id: created.Project.ID, environment: environment.ID, target: environment.Target}
 }
 
-func (w *headerWorld) set(t *testing.T, name string, value secrets.Secret) error {
-	_, err := w.SetUpstreamHeader(t.Context(), w.owner, w.id, w.environment, name, value)
+// at is the environment, by its id.
+func (w *headerWorld) at() contract.EnvironmentPath {
+	return contract.EnvironmentOf(w.id, "1.0.0", w.environment)
+}
+
+func (w *headerWorld) set(t *testing.T, name string, value contract.Secret) error {
+	return w.setAs(t, w.owner, w.at(), name, value)
+}
+
+func (w *headerWorld) setAs(
+	t *testing.T, p access.Principal, at contract.EnvironmentPath, name string, value contract.Secret,
+) error {
+	_, err := w.SetUpstreamHeader(t.Context(), p, contract.UpstreamHeaderUpdate{
+		UpstreamHeaderPath: contract.UpstreamHeaderPath{EnvironmentPath: at, Name: name},
+		Body:               contract.UpstreamHeaderValue{Value: value},
+	})
 	return err
 }
 
@@ -110,14 +125,18 @@ func TestUpstreamHeaders(t *testing.T) {
 			}
 		})
 		t.Run("removed", func(t *testing.T) {
-			if err := w.RemoveUpstreamHeader(t.Context(), w.owner, w.id, w.environment,
-				"x-upstream-token"); err != nil {
+			header := contract.UpstreamHeaderPath{EnvironmentPath: w.at(), Name: "x-upstream-token"}
+			if found, err := w.UpstreamHeader(t.Context(), w.owner, header); err != nil ||
+				found.Name != "X-Upstream-Token" {
+				t.Errorf("read %+v, %v", found, err)
+			}
+			if _, err := w.RemoveUpstreamHeader(t.Context(), w.owner, header); err != nil {
 				t.Fatal(err)
 			}
 			if _, still := w.headersOf(t, w.id, w.environment)["X-Upstream-Token"]; still {
 				t.Error("it is still served")
 			}
-			err := w.RemoveUpstreamHeader(t.Context(), w.owner, w.id, w.environment, "x-upstream-token")
+			_, err := w.RemoveUpstreamHeader(t.Context(), w.owner, header)
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("a second time: %v", err)
 			}
@@ -132,20 +151,16 @@ func TestUpstreamHeaders_environment(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run("does not go to another host", func(t *testing.T) {
-			moved := "https://other.example"
-			_, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "",
-				projects.EnvironmentChange{Target: &moved})
+			err := w.retarget(t, "https://other.example")
 			if field := fieldOf(err, "/target"); field.Code != "has_upstream_credentials" {
 				t.Errorf("a new host: %v", err)
 			}
-			path := w.target + "/v2"
-			change := projects.EnvironmentChange{Target: &path}
-			if _, err := w.UpdateEnvironment(t.Context(), w.owner, w.id, w.environment, "", change); err != nil {
+			if err := w.retarget(t, w.target+"/v2"); err != nil {
 				t.Errorf("a new path: %v", err)
 			}
 		})
 		t.Run("is not copied to a new version", func(t *testing.T) {
-			if _, err := w.CreateVersion(t.Context(), w.owner, w.id, projects.VersionInput{Name: "2.0.0"}); err != nil {
+			if _, err := w.CreateVersion(t.Context(), w.owner, contract.NewVersion{Name: "2.0.0"}.In(w.id)); err != nil {
 				t.Fatal(err)
 			}
 			if headers := w.project(t, w.id).Versions[1].Environments[0].Headers; len(headers) > 0 {
@@ -190,7 +205,7 @@ func TestUpstreamHeaders_refused(t *testing.T) {
 					t.Errorf("%s: %+v", name, field)
 				}
 			}
-			for _, value := range []secrets.Secret{"", " a", "a\r\nX-Consumer-ID: root", "ü"} {
+			for _, value := range []contract.Secret{"", "a\r\nX-Consumer-ID: root", "ü"} {
 				if field := fieldOf(w.set(t, "X-A", value), "/value"); field.Code != "invalid_header_value" {
 					t.Errorf("%q: %+v", value.Reveal(), field)
 				}
@@ -198,16 +213,16 @@ func TestUpstreamHeaders_refused(t *testing.T) {
 		})
 		t.Run("another team", func(t *testing.T) {
 			other, stranger := w.create(t, authenticated)
-			_, err := w.SetUpstreamHeader(t.Context(), stranger, w.id, w.environment, "X-A", "value")
+			err := w.setAs(t, stranger, w.at(), "X-A", "value")
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("in the project of another team: %v", err)
 			}
-			_, err = w.SetUpstreamHeader(t.Context(), stranger, other.Project.ID, w.environment, "X-A", "value")
+			theirs := contract.EnvironmentOf(other.Project.ID, "1.0.0", w.environment)
+			err = w.setAs(t, stranger, theirs, "X-A", "value")
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("an environment of another team: %v", err)
 			}
-			if _, err := w.UpstreamHeaders(t.Context(), stranger, w.id,
-				w.environment); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.UpstreamHeaders(t.Context(), stranger, w.at()); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("list: %v", err)
 			}
 		})
@@ -220,12 +235,12 @@ func TestUpstreamHeaders_refused(t *testing.T) {
 			if err := w.set(t, "X-One-More", "value"); fault.CodeOf(err) != "too_many_headers" {
 				t.Errorf("one more: %v", err)
 			}
-			have, err := w.UpstreamHeaders(t.Context(), w.owner, w.id, w.environment)
+			have, err := w.UpstreamHeaders(t.Context(), w.owner, w.at())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(have) != policy.MaxUpstreamHeaders {
-				t.Errorf("%d headers", len(have))
+			if len(have.Items) != policy.MaxUpstreamHeaders {
+				t.Errorf("%d headers", len(have.Items))
 			}
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
@@ -17,20 +18,38 @@ import (
 // maxVersions bounds the versions of a project.
 const maxVersions = 50
 
-// VersionInput is what CreateVersion takes.
-type VersionInput struct {
-	Name         string
-	CopyFrom     string            // name or id of the version to copy; "": the newest one
-	Environments map[string]string // name -> target; empty: those of the copied version
+// Versions lists the versions of a project, oldest first.
+func (s *Service) Versions(
+	ctx context.Context, p access.Principal, in contract.ProjectPath,
+) (contract.List[contract.Version], error) {
+	found, err := s.Get(ctx, p, in.Project)
+	return contract.List[contract.Version]{Items: found.Project.Versions}, err
+}
+
+// Version finds a version of a project by name or id.
+func (s *Service) Version(
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.Version, error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
+	if err != nil {
+		return contract.Version{}, fmt.Errorf("projects: get version %s of %s: %w", in.Version, in.Project, err)
+	}
+	row, err := versionOf(tx, project, in.Version)
+	if err != nil {
+		return contract.Version{}, fmt.Errorf("projects: get version %s of %s: %w", in.Version, in.Project, err)
+	}
+	return s.versionNow(tx, project, row)
 }
 
 // CreateVersion adds a version to a project as a copy of another one: with its access
 // policy, the secret of its introspection endpoint, its address ranges and, unless the
 // input names others, its environments. From then on each has policies of its own.
 func (s *Service) CreateVersion(
-	ctx context.Context, p access.Principal, ref string, in VersionInput,
-) (Version, error) {
-	var out Version
+	ctx context.Context, p access.Principal, request contract.VersionCreation,
+) (contract.Version, error) {
+	var out contract.Version
+	in, ref := request.Body, request.Project
 	environments, wrong, err := s.newEnvironments(ctx, p, ref, in.Environments)
 	if err != nil {
 		return out, fmt.Errorf("projects: create version %s of %s: %w", in.Name, ref, err)
@@ -41,16 +60,16 @@ func (s *Service) CreateVersion(
 		if err != nil {
 			return err
 		}
-		source, sourceWrong := in.source(versions)
-		wrong := slices.Concat(checkVersionName("/version", in.Name), sourceWrong, wrong)
+		source, sourceWrong := copied(in, versions)
+		wrong := slices.Concat(checkVersionName("/name", in.Name), sourceWrong, wrong)
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
 		}
 		if hasVersion(versions, in.Name) {
-			return versionTaken("/version", in.Name)
+			return versionTaken("/name", in.Name)
 		}
 		if len(versions) >= maxVersions {
-			return fault.New(fault.Conflict, "too_many_versions", "A project has at most %d versions. Remove one "+
+			return fault.New(fault.Conflict, "too_many_versions", "A project has at most %d versions. Delete one "+
 				"first.", maxVersions)
 		}
 		version, err := s.copyVersion(tx, project, source, in.Name, now)
@@ -63,7 +82,7 @@ func (s *Service) CreateVersion(
 		if err := copyEnvironments(tx, project, source, version, environments, now); err != nil {
 			return err
 		}
-		out, err = viewOfVersion(tx, project, version)
+		out, err = s.versionNow(tx, project, version)
 		return err
 	})
 	return out, err
@@ -72,7 +91,7 @@ func (s *Service) CreateVersion(
 // newEnvironments returns the environments that a new version is to have instead of those
 // of the version that it copies. Permission is checked before host names are looked up.
 func (s *Service) newEnvironments(
-	ctx context.Context, p access.Principal, ref string, targets map[string]string,
+	ctx context.Context, p access.Principal, ref string, targets map[string]contract.EnvironmentTarget,
 ) (out []models.Environment, wrong []fault.Field, err error) {
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return nil, nil, err
@@ -85,7 +104,7 @@ func (s *Service) newEnvironments(
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		at := "/environments/" + pointerToken(name)
 		wrong = append(wrong, checkEnvironmentName(at, name)...)
-		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name])
+		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name].Target)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -98,8 +117,8 @@ func (s *Service) newEnvironments(
 	return out, wrong, nil
 }
 
-// source finds the version to copy.
-func (in VersionInput) source(versions []models.Version) (models.Version, []fault.Field) {
+// copied finds the version to copy.
+func copied(in contract.NewVersion, versions []models.Version) (models.Version, []fault.Field) {
 	if in.CopyFrom == "" {
 		return slices.MaxFunc(versions, func(a, b models.Version) int { return a.CreatedAt.Compare(b.CreatedAt) }), nil
 	}
@@ -151,15 +170,37 @@ func copyEnvironments(
 	return insertEnvironments(tx, version, given, now)
 }
 
-// EnvironmentInput is what CreateEnvironment takes.
-type EnvironmentInput struct{ Name, Target string }
+// Environments lists the environments of a version by name.
+func (s *Service) Environments(
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.List[contract.Environment], error) {
+	version, err := s.Version(ctx, p, in)
+	return contract.List[contract.Environment]{Items: version.Environments}, err
+}
 
-// CreateEnvironment adds an environment to a version, named by name or id. Keys that are
-// limited to environments of that name open it.
+// Environment finds an environment of a version by name or id.
+func (s *Service) Environment(
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
+) (contract.Environment, error) {
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
+	if err != nil {
+		return contract.Environment{}, fmt.Errorf("projects: get environment %s: %w", in.Environment, err)
+	}
+	row, version, err := environmentOf(tx, project, in.Version, in.Environment)
+	if err != nil {
+		return contract.Environment{}, fmt.Errorf("projects: get environment %s: %w", in.Environment, err)
+	}
+	return shownEnvironment(s.Addresses, project.Name, version.Name, row), nil
+}
+
+// CreateEnvironment adds an environment to a version. Keys that are limited to environments of
+// that name open it.
 func (s *Service) CreateEnvironment(
-	ctx context.Context, p access.Principal, ref, versionRef string, in EnvironmentInput,
-) (Environment, error) {
-	var out Environment
+	ctx context.Context, p access.Principal, request contract.EnvironmentCreation,
+) (contract.Environment, error) {
+	var out contract.Environment
+	in, ref := request.Body, request.Project
 	// Permission is checked before the host name is looked up.
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
@@ -174,7 +215,7 @@ func (s *Service) CreateEnvironment(
 	}
 	says := &note{change: "add"}
 	err = s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
-		version, err := versionOf(tx, project, versionRef)
+		version, err := versionOf(tx, project, request.Version)
 		if err != nil {
 			return err
 		}
@@ -189,7 +230,7 @@ func (s *Service) CreateEnvironment(
 			return environmentTaken(version, in.Name)
 		}
 		if len(have) >= maxEnvironments {
-			return fault.New(fault.Conflict, "too_many_environments", "A version has at most %d environments. Remove "+
+			return fault.New(fault.Conflict, "too_many_environments", "A version has at most %d environments. Delete "+
 				"one first.", maxEnvironments)
 		}
 		row := models.Environment{
@@ -201,7 +242,7 @@ func (s *Service) CreateEnvironment(
 			UpdatedAt: now,
 		}
 		says.object = "environment " + row.Name + " of version " + version.Name
-		out = viewEnvironment(project.Name, version.Name, row)
+		out = shownEnvironment(s.Addresses, project.Name, version.Name, row)
 		return tx.Insert(&row)
 	})
 	return out, err
@@ -227,12 +268,14 @@ func (s *Service) restructure(
 	})
 }
 
-func viewOfVersion(tx *models.Tx, project models.Project, version models.Version) (Version, error) {
+func (s *Service) versionNow(
+	tx *models.Tx, project models.Project, version models.Version,
+) (contract.Version, error) {
 	environments, err := tx.EnvironmentsOf(project.ID)
 	if err != nil {
-		return Version{}, err
+		return contract.Version{}, err
 	}
-	return viewVersion(project.Name, version, environments), nil
+	return shownVersion(s.Addresses, project.Name, version, environments), nil
 }
 
 // environmentsOf lists the environments of one version by name.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -35,21 +35,21 @@ func TestCreateVersion(t *testing.T) {
 		created, p := w.create(t, in)
 		first := created.Project.Versions[0]
 		allow := []string{"192.0.2.0/24"}
-		change := projects.AccessChange{IPAllow: &allow}
-		if _, err := w.UpdateAccess(t.Context(), p, "shop", first.ID, "", change); err != nil {
+		change := contract.VersionChange{IP: contract.IPRulesChange{Allow: &allow}}
+		if _, err := w.UpdateVersion(t.Context(), p, change.Of("shop", first.ID)); err != nil {
 			t.Fatal(err)
 		}
 
 		t.Run("copies policies and environments", func(t *testing.T) {
-			v, err := w.CreateVersion(t.Context(), p, "shop", projects.VersionInput{Name: "2.0.0"})
+			v, err := w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "2.0.0"}.In("shop"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v.Mode != "authenticate" {
-				t.Errorf("mode %s", v.Mode)
+			if v.RequestsAuth.Mode != "authenticate" {
+				t.Errorf("mode %s", v.RequestsAuth.Mode)
 			}
-			if !slices.Equal(v.IPAllow, allow) {
-				t.Errorf("address ranges %v", v.IPAllow)
+			if !slices.Equal(v.IP.Allow, allow) {
+				t.Errorf("address ranges %v", v.IP.Allow)
 			}
 			if v.ID == first.ID {
 				t.Errorf("the copy has the id of its source")
@@ -61,8 +61,8 @@ func TestCreateVersion(t *testing.T) {
 		})
 		t.Run("has policies of its own", func(t *testing.T) {
 			mode, none := "passthrough", []string{}
-			change := projects.AccessChange{Mode: &mode, Methods: &none}
-			if _, err := w.UpdateAccess(t.Context(), p, "shop", "2.0.0", "", change); err != nil {
+			change := contract.VersionChange{RequestsAuth: contract.RequestsAuthChange{Mode: &mode, Methods: &none}}
+			if _, err := w.UpdateVersion(t.Context(), p, change.Of("shop", "2.0.0")); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.project(t, created.Project.ID).Versions[0].Access.Mode; got != "authenticate" {
@@ -70,35 +70,35 @@ func TestCreateVersion(t *testing.T) {
 			}
 		})
 		t.Run("copies the newest by default", func(t *testing.T) {
-			targets := map[string]string{"live": "https://c.example"}
-			in := projects.VersionInput{Name: "3.0.0", Environments: targets}
-			v, err := w.CreateVersion(t.Context(), p, "shop", in)
+			targets := map[string]contract.EnvironmentTarget{"live": {Target: "https://c.example"}}
+			in := contract.NewVersion{Name: "3.0.0", Environments: targets}
+			v, err := w.CreateVersion(t.Context(), p, in.In("shop"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v.Mode != "passthrough" {
-				t.Errorf("mode %s, want that of 2.0.0", v.Mode)
+			if v.RequestsAuth.Mode != "passthrough" {
+				t.Errorf("mode %s, want that of 2.0.0", v.RequestsAuth.Mode)
 			}
 			if len(v.Environments) != 1 || v.Environments[0].Target != "https://c.example" {
 				t.Errorf("environments %+v", v.Environments)
 			}
 		})
 		for name, tt := range map[string]struct {
-			in      projects.VersionInput
+			in      contract.NewVersion
 			pointer string
 			code    string
 		}{
-			"name in use":       {projects.VersionInput{Name: "1.0.0"}, "/version", "name_taken"},
-			"not a version":     {projects.VersionInput{Name: "../x"}, "/version", "invalid_version"},
-			"unknown source":    {projects.VersionInput{Name: "4", CopyFrom: "9"}, "/copy_from", "unknown_version"},
+			"name in use":       {contract.NewVersion{Name: "1.0.0"}, "/name", "name_taken"},
+			"not a version":     {contract.NewVersion{Name: "../x"}, "/name", "invalid_version"},
+			"unknown source":    {contract.NewVersion{Name: "4", CopyFrom: "9"}, "/copy_from", "unknown_version"},
 			"reserved name":     {withTarget("all", "https://c.example"), "/environments/all", "invalid_name"},
 			"target of no host": {withTarget("prod", "nonsense"), "/environments/prod/target", "invalid_url"},
 			"target left out":   {withTarget("prod", ""), "/environments/prod/target", "required"},
 			"name with a slash": {withTarget("a/b", "https://c.example"), "/environments/a~1b", "invalid_name"},
-			"id of no version":  {projects.VersionInput{Name: "4", CopyFrom: "ver_1"}, "/copy_from", "unknown_version"},
+			"id of no version":  {contract.NewVersion{Name: "4", CopyFrom: "ver_1"}, "/copy_from", "unknown_version"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				_, err := w.CreateVersion(t.Context(), p, "shop", tt.in)
+				_, err := w.CreateVersion(t.Context(), p, tt.in.In("shop"))
 				if field := fieldOf(err, tt.pointer); field.Code != tt.code {
 					t.Errorf("got %v, want %s at %s", err, tt.code, tt.pointer)
 				}
@@ -107,8 +107,10 @@ func TestCreateVersion(t *testing.T) {
 	})
 }
 
-func withTarget(name, target string) projects.VersionInput {
-	return projects.VersionInput{Name: "4", Environments: map[string]string{name: target}}
+func withTarget(name, target string) contract.NewVersion {
+	return contract.NewVersion{
+		Name: "4", Environments: map[string]contract.EnvironmentTarget{name: {Target: target}},
+	}
 }
 
 func TestCreateEnvironment(t *testing.T) {
@@ -116,32 +118,33 @@ func TestCreateEnvironment(t *testing.T) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
 		id := created.Project.ID
-		in := projects.EnvironmentInput{Name: "dev", Target: "https://b.example"}
-		if _, err := w.CreateEnvironment(t.Context(), p, id, "1.0.0", in); err != nil {
+		in := contract.NewEnvironment{Name: "dev", Target: "https://b.example"}
+		if _, err := w.CreateEnvironment(t.Context(), p, in.In(id, "1.0.0")); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.namesOf(t, id); !slices.Equal(got, []string{"1.0.0/dev", "1.0.0/prod"}) {
 			t.Errorf("served %v", got)
 		}
-		_, err := w.CreateEnvironment(t.Context(), p, id, "1.0.0", in)
+		_, err := w.CreateEnvironment(t.Context(), p, in.In(id, "1.0.0"))
 		if field := fieldOf(err, "/name"); field.Code != "name_taken" {
 			t.Errorf("a second dev: %v", err)
 		}
-		_, err = w.CreateEnvironment(t.Context(), p, id, "9", in)
+		_, err = w.CreateEnvironment(t.Context(), p, in.In(id, "9"))
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("in a version that does not exist: %v", err)
 		}
 		other, stranger := w.create(t, authenticated)
-		_, err = w.CreateEnvironment(t.Context(), stranger, id, "1.0.0", in)
+		_, err = w.CreateEnvironment(t.Context(), stranger, in.In(id, "1.0.0"))
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("in another team's project: %v", err)
 		}
-		_, err = w.CreateEnvironment(t.Context(), stranger, other.Project.ID, created.Project.Versions[0].ID, in)
+		elsewhere := in.In(other.Project.ID, created.Project.Versions[0].ID)
+		_, err = w.CreateEnvironment(t.Context(), stranger, elsewhere)
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("in another project's version: %v", err)
 		}
 		viewer := access.Principal{Account: "acc_1", Roles: map[string]access.Role{p.HomeTeam: access.Viewer}}
-		_, err = w.CreateEnvironment(t.Context(), viewer, id, "1.0.0", in)
+		_, err = w.CreateEnvironment(t.Context(), viewer, in.In(id, "1.0.0"))
 		if fault.KindOf(err) != fault.Forbidden {
 			t.Errorf("by a viewer: %v", err)
 		}
@@ -157,7 +160,7 @@ func TestCreateVersion_race(t *testing.T) {
 		errs := make([]error, 4)
 		for i := range errs {
 			group.Go(func() {
-				_, errs[i] = w.CreateVersion(t.Context(), p, created.Project.ID, projects.VersionInput{Name: "2"})
+				_, errs[i] = w.CreateVersion(t.Context(), p, contract.NewVersion{Name: "2"}.In(created.Project.ID))
 			})
 		}
 		group.Wait()

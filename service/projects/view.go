@@ -7,34 +7,36 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/keys"
 )
 
-// view returns what a caller sees of a project.
-func view(tx *models.Tx, row models.Project) (Project, error) {
-	list, err := viewAll(tx, []models.Project{row})
+// view returns a project with what has operations of its own.
+func (s *Service) view(tx *models.Tx, row models.Project) (out Project, err error) {
+	around, err := s.surroundingsOf(tx, []models.Project{row})
 	if err != nil {
-		return Project{}, err
+		return out, err
 	}
-	return list[0], nil
-}
-
-// viewAll is view for several projects, with as many queries as for one.
-func viewAll(tx *models.Tx, rows []models.Project) ([]Project, error) {
-	around, err := surroundingsOf(tx, rows)
+	documents, err := tx.OpenAPISums(row.ID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := make([]Project, 0, len(rows))
-	for _, row := range rows {
-		project, err := around.view(tx, row)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, project)
+	out.Project, out.API = around.shown(row), viewAPI(row)
+	if out.CORS, err = viewCORS(tx, row); err != nil {
+		return out, err
+	}
+	for i, v := range around.versions[row.ID] {
+		out.Versions = append(out.Versions, Version{
+			Version:     out.Project.Versions[i],
+			Rules:       compileRules(v.Rules),
+			Transforms:  snapshot.TransformsOf(v.Transforms),
+			Validation:  v.OpenAPISettings.Validation,
+			Publication: v.OpenAPISettings.Publication,
+			OpenAPI:     hex.EncodeToString(documents[v.ID]),
+		})
 	}
 	return out, nil
 }
@@ -44,13 +46,15 @@ type surroundings struct {
 	teams        map[string]models.Team
 	versions     map[string][]models.Version     // by project
 	environments map[string][]models.Environment // by version
-	documents    map[string][]byte               // sums of OpenAPI documents, by version
 	keyTypes     map[string][]models.KeyType     // by project
 	tenants      map[string][]models.Tenant      // by project
 	products     map[string]string               // names
+	addresses    Addresses
 }
 
-func surroundingsOf(tx *models.Tx, rows []models.Project) (out surroundings, err error) {
+// surroundingsOf reads them, with as many queries for several projects as for one.
+func (s *Service) surroundingsOf(tx *models.Tx, rows []models.Project) (out surroundings, err error) {
+	out.addresses = s.Addresses
 	var ids, teams, products []string
 	for _, row := range rows {
 		ids, teams = append(ids, row.ID), append(teams, row.TeamID)
@@ -81,9 +85,6 @@ func surroundingsOf(tx *models.Tx, rows []models.Project) (out surroundings, err
 	for _, team := range owners {
 		out.teams[team.ID] = team
 	}
-	if out.documents, err = tx.OpenAPISums(ids...); err != nil {
-		return out, err
-	}
 	if out.tenants, err = tx.TenantsOfProjects(ids); err != nil || len(products) == 0 {
 		return out, err
 	}
@@ -99,37 +100,29 @@ func groupBy[T any](rows []T, key func(T) string) map[string][]T {
 	return out
 }
 
-func (s surroundings) view(tx *models.Tx, row models.Project) (Project, error) {
-	out := Project{
+// shown returns what a caller sees of a project.
+func (s surroundings) shown(row models.Project) contract.Project {
+	out := contract.Project{
 		ID:            row.ID,
 		Team:          row.TeamID,
 		Name:          row.Name,
 		DisplayName:   row.DisplayName,
 		FallbackOwner: row.FallbackOwner,
 		Limits:        row.Limits,
-		API:           viewAPI(row),
 		SettingsETag:  access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt,
-	}
-	var err error
-	if out.CORS, err = viewCORS(tx, row); err != nil {
-		return out, err
-	}
-	if row.FrozenAt != nil {
-		out.Frozen = &Frozen{Reason: row.FrozenReason, Since: *row.FrozenAt}
+		CreatedAt:     row.CreatedAt.UTC(),
+		Frozen:        shownFrozen(row),
 	}
 	if row.DeletedAt != nil && row.PurgeAt != nil {
-		out.Deleted = &Deleted{Since: *row.DeletedAt, PurgeAt: *row.PurgeAt}
+		out.Deleted = &contract.Deleted{Since: row.DeletedAt.UTC(), PurgeAt: row.PurgeAt.UTC()}
 	}
 	if team := s.teams[row.TeamID]; team.ClaimedAt == nil {
-		out.ExpiresAt = team.ExpiresAt
+		out.ExpiresAt = contract.UTC(team.ExpiresAt)
 	}
 	changed := row.UpdatedAt
 	for _, v := range s.versions[row.ID] {
 		environments := s.environments[v.ID]
-		version := viewVersion(row.Name, v, environments)
-		version.OpenAPI = hex.EncodeToString(s.documents[v.ID])
-		out.Versions = append(out.Versions, version)
+		out.Versions = append(out.Versions, shownVersion(s.addresses, row.Name, v, environments))
 		changed = later(changed, v.UpdatedAt)
 		for _, e := range environments {
 			changed = later(changed, e.UpdatedAt)
@@ -142,10 +135,17 @@ func (s surroundings) view(tx *models.Tx, row models.Project) (Project, error) {
 		out.Tenants = append(out.Tenants, t.Name)
 	}
 	if row.ProductID != nil {
-		out.Product = s.products[*row.ProductID]
+		out.Product = contract.OrNull(s.products[*row.ProductID])
 	}
 	out.ETag = access.ETag(changed) + "-" + digest(out.KeyTypes, out.Tenants)
-	return out, nil
+	return out
+}
+
+func shownFrozen(row models.Project) *contract.Frozen {
+	if row.FrozenAt == nil {
+		return nil
+	}
+	return &contract.Frozen{Reason: row.FrozenReason, Since: row.FrozenAt.UTC()}
 }
 
 // digest returns a hash of values without a time of their last change, for an ETag.
@@ -167,42 +167,36 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-func viewVersion(project string, v models.Version, environments []models.Environment) Version {
-	out := Version{
-		ID:          v.ID,
-		Project:     project,
-		Name:        v.Name,
-		Mode:        v.AuthMode,
-		Methods:     v.AuthMethods,
-		Keyless:     v.Keyless,
-		IPAllow:     keys.Texts(v.IPAllow),
-		IPDeny:      keys.Texts(v.IPDeny),
-		Rules:       compileRules(v.Rules),
-		Transforms:  snapshot.TransformsOf(v.Transforms),
-		Validation:  v.OpenAPISettings.Validation,
-		Publication: v.OpenAPISettings.Publication,
-		Issuers:     v.TokenIssuers,
-		ETag:        access.ETag(v.UpdatedAt),
+func shownVersion(
+	at Addresses, project string, v models.Version, environments []models.Environment,
+) contract.Version {
+	out := contract.Version{
+		ID:   v.ID,
+		Name: v.Name,
+		RequestsAuth: contract.RequestsAuth{
+			Mode:    v.AuthMode,
+			Methods: v.AuthMethods,
+			Keyless: v.Keyless,
+			Opaque:  shownIntrospection(v),
+		},
+		IP:   contract.IPRules{Allow: keys.Texts(v.IPAllow), Deny: keys.Texts(v.IPDeny)},
+		ETag: access.ETag(v.UpdatedAt),
 	}
-	if v.Introspection.Endpoint != "" {
-		opaque := introspectionOf(v)
-		out.Opaque = &opaque
+	if len(v.TokenIssuers) > 0 {
+		out.RequestsAuth.JWT = &contract.JWT{AllowedPairs: v.TokenIssuers}
 	}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
-			out.Environments = append(out.Environments, viewEnvironment(project, v.Name, e))
+			out.Environments = append(out.Environments, shownEnvironment(at, project, v.Name, e))
 		}
 	}
 	return out
 }
 
-func viewEnvironment(project, version string, e models.Environment) Environment {
-	return Environment{
-		ID:      e.ID,
-		Project: project,
-		Version: version,
-		Name:    e.Name,
-		Target:  e.Target,
-		ETag:    access.ETag(e.UpdatedAt),
+func shownEnvironment(at Addresses, project, version string, e models.Environment) contract.Environment {
+	out := contract.Environment{ID: e.ID, Name: e.Name, Target: e.Target, ETag: access.ETag(e.UpdatedAt)}
+	if at != nil {
+		out.URL = at.Address(project, version, e.Name)
 	}
+	return out
 }

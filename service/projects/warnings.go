@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -27,40 +28,46 @@ func (s *Service) Warnings(ctx context.Context, p access.Principal, ref string) 
 	if err != nil {
 		return nil, fmt.Errorf("projects: warnings of %s: %w", ref, err)
 	}
-	project, err := view(tx, row)
+	project, err := s.view(tx, row)
 	if err != nil {
 		return nil, fmt.Errorf("projects: warnings of %s: %w", ref, err)
 	}
-	return warningsOf(tx, project)
+	return warningsOf(tx, project.Project)
 }
 
-func warningsOf(tx *models.Tx, project Project) ([]fault.Warning, error) {
+func warningsOf(tx *models.Tx, project contract.Project) ([]fault.Warning, error) {
 	login, err := tx.HasLogin(project.ID)
 	if err != nil {
 		return nil, fmt.Errorf("projects: the app clients of %s: %w", project.ID, err)
 	}
 	var out []fault.Warning
 	for _, v := range project.Versions {
-		out = append(out, v.warnings(project, login)...)
+		out = append(out, versionWarnings(v, project.FallbackOwner, login)...)
 	}
 	return out, nil
 }
 
 // warnings returns those of the changed version.
-func (in AccessChange) warnings(tx *models.Tx, project models.Project, v Version) ([]fault.Warning, error) {
-	changed := Project{ID: project.ID, FallbackOwner: project.FallbackOwner, Versions: []Version{v}}
-	if in.FallbackOwner != nil {
-		changed.FallbackOwner = *in.FallbackOwner
+func (in accessChange) warnings(
+	tx *models.Tx, project models.Project, v contract.Version,
+) ([]contract.Warning, error) {
+	changed := contract.Project{
+		ID: project.ID, FallbackOwner: project.FallbackOwner, Versions: []contract.Version{v},
 	}
-	return warningsOf(tx, changed)
+	if in.fallbackOwner != nil {
+		changed.FallbackOwner = *in.fallbackOwner
+	}
+	found, err := warningsOf(tx, changed)
+	return statedWarnings(found), err
 }
 
-// warnings returns those of one version. login reports whether the project has app clients.
-func (v Version) warnings(project Project, login bool) (out []fault.Warning) {
+// versionWarnings returns those of one version. login reports whether the project has app clients.
+func versionWarnings(v contract.Version, fallbackOwner string, login bool) (out []fault.Warning) {
 	warn := func(code, detail string, args ...any) {
 		out = append(out, fault.Warning{Code: code, Detail: fmt.Sprintf(detail, args...)})
 	}
-	if v.Mode != string(snapshot.Authenticate) {
+	auth := v.RequestsAuth
+	if auth.Mode != string(snapshot.Authenticate) {
 		if login {
 			warn(WarnLoginNotNeeded, "Version %s forwards calls of people who have not signed in too: its mode is "+
 				"passthrough. Set the mode (requests_auth.mode) to authenticate to refuse them.", v.Name)
@@ -70,11 +77,11 @@ func (v Version) warnings(project Project, login bool) (out []fault.Warning) {
 			"the mode (requests_auth.mode) to authenticate to require keys.", v.Name)
 		return out
 	}
-	if v.Keyless == string(snapshot.OwnerFallback) {
+	if auth.Keyless == string(snapshot.OwnerFallback) {
 		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them for %s. Set "+
-			"keyless (requests_auth.keyless) to reject to refuse them.", v.Name, project.FallbackOwner)
+			"keyless (requests_auth.keyless) to reject to refuse them.", v.Name, fallbackOwner)
 	}
-	if login && !slices.Contains(v.Methods, string(snapshot.JWT)) {
+	if login && !slices.Contains(auth.Methods, string(snapshot.JWT)) {
 		warn(WarnLoginUnused, "Version %s does not take the tokens of people who sign in. Add JWT to "+
 			"its methods (requests_auth.methods).", v.Name)
 	}

@@ -22,6 +22,11 @@ func (l *land) owner(m made) access.Principal {
 	return p
 }
 
+// erased is a request to delete a project for good.
+func erased(name string) contract.ProjectRemoval {
+	return contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: name}, Now: true, Confirm: name}
+}
+
 func TestPurge_bin(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newLand(t, db)
@@ -29,10 +34,11 @@ func TestPurge_bin(t *testing.T) {
 		p, other := l.owner(gone), l.owner(kept)
 		tenant := l.strings("SELECT id FROM tenants WHERE project_id = '" + gone.Project.ID + "'")[0]
 		l.insert(loginRows(tenant)...)
-		if _, err := l.projects.Erase(t.Context(), p, "gone", "gone"); err != nil {
+		if _, err := l.projects.Delete(t.Context(), p, erased("gone")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.projects.Delete(t.Context(), other, "kept"); err != nil {
+		binned := contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: "kept"}}
+		if _, err := l.projects.Delete(t.Context(), other, binned); err != nil {
 			t.Fatal(err)
 		}
 		before := l.rows(kept.Project.ID)
@@ -69,7 +75,7 @@ func TestPurge_bin(t *testing.T) {
 				t.Errorf("of the project in the bin %d rows of %s are left, want %d", n, table, before[table])
 			}
 		}
-		if _, err := l.projects.RestoreDeleted(t.Context(), other, "kept"); err != nil {
+		if _, err := l.projects.Restore(t.Context(), other, contract.ProjectPath{Project: "kept"}); err != nil {
 			t.Errorf("restore the other project: %v", err)
 		}
 		l.make("gone") // the name is free
@@ -82,7 +88,7 @@ func TestPurge_binNotRestored(t *testing.T) {
 		l := newLand(t, db)
 		m := l.make("gone")
 		p := l.owner(m)
-		if _, err := l.projects.Erase(t.Context(), p, "gone", "gone"); err != nil {
+		if _, err := l.projects.Delete(t.Context(), p, erased("gone")); err != nil {
 			t.Fatal(err)
 		}
 		l.files.broken = errors.New("the disk is read-only")

@@ -24,20 +24,20 @@ func TestLoginsGoWithTheirWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]string{
-			"app_clients":    "1",
-			"providers":      "1",
-			"signing_keys":   "1",
-			"login_attempts": "1",
-			"login_sessions": "1",
-			"login_grants":   "1",
-			"login_consents": "1",
-			"end_users":      "1",
-			"identities":     "1",
-			"tenant_logins":  "1",
-			"pre_approvals":  "1",
-			"user_groups":    "2",
-			"group_members":  "1",
-			"group_groups":   "1",
+			"app_clients":     "1",
+			"providers":       "1",
+			"signing_keys":    "1",
+			"login_attempts":  "1",
+			"login_sessions":  "1",
+			"login_grants":    "1",
+			"login_consents":  "1",
+			"end_users":       "1",
+			"identities":      "1",
+			"signup_policies": "1",
+			"approvals":       "1",
+			"user_groups":     "2",
+			"group_members":   "1",
+			"group_groups":    "1",
 		} {
 			if got := l.strings("SELECT CAST(count(*) AS TEXT) FROM " + table)[0]; got != want {
 				t.Errorf("%s has %s rows, want %s", table, got, want)
@@ -61,13 +61,13 @@ func loginRows(tenant string) []any {
 			UpdatedAt:    now,
 		},
 		&models.Provider{
-			ID:            models.NewID("idp"),
-			ClientID:      client,
-			Scopes:        []string{},
-			Domains:       []string{},
-			SignInDomains: []string{},
-			CreatedAt:     now,
-			UpdatedAt:     now,
+			ID:                   models.NewID("idp"),
+			AppClientID:          client,
+			Scopes:               []string{},
+			AuthoritativeDomains: []string{},
+			SignInDomains:        []string{},
+			CreatedAt:            now,
+			UpdatedAt:            now,
 		},
 		&models.SigningKey{ID: models.NewID("sig"), ClientID: client, ActiveAt: now, CreatedAt: now},
 		&models.LoginAttempt{
@@ -79,8 +79,8 @@ func loginRows(tenant string) []any {
 		},
 		&models.EndUser{ID: user, TenantID: tenant, CreatedAt: now, UpdatedAt: now},
 		&models.Identity{TenantID: tenant, Issuer: "i", Subject: "s", UserID: user, CreatedAt: now},
-		&models.TenantLogin{TenantID: tenant, UpdatedAt: now},
-		&models.PreApproval{
+		&models.SignupPolicy{TenantID: tenant, UpdatedAt: now},
+		&models.Approval{
 			ID:        models.NewID("pre"),
 			TenantID:  tenant,
 			Kind:      "email",

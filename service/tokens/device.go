@@ -46,20 +46,12 @@ type Ask struct {
 	RemoteAddr string
 }
 
-// Asked is the response to Ask: the codes that the program shows and keeps.
-type Asked struct {
-	DeviceCode string // kept
-	UserCode   string // shown, such as BCDF-GHJK
-	Lifetime   time.Duration
-	PollEvery  time.Duration
-}
-
 // Ask begins a device flow. It needs no credential: the token comes from the account
-// that approves it.
-func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
+// that approves it. The answer has no addresses.
+func (s *Service) Ask(ctx context.Context, in Ask) (contract.Device, error) {
 	machine, problem := readName(in.Machine)
 	if problem.Detail != "" {
-		return Asked{}, fault.New(fault.Malformed, "invalid_request", "Name the machine in the parameter machine, "+
+		return contract.Device{}, fault.New(fault.Malformed, "invalid_request", "Name the machine in the parameter machine, "+
 			"in 1 to 80 characters.")
 	}
 	if len(in.Scopes) == 0 {
@@ -67,18 +59,18 @@ func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 	}
 	scopes, wrong := readScopes(in.Scopes, access.Principal{})
 	if len(wrong) > 0 {
-		return Asked{}, fault.New(fault.Malformed, "invalid_scope", "The scopes are %s.", allScopes())
+		return contract.Device{}, fault.New(fault.Malformed, "invalid_scope", "The scopes are %s.", allScopes())
 	}
 	now, source := models.Now(), policy.SourceName(in.RemoteAddr)
-	out := Asked{
-		DeviceCode: rand.Text() + rand.Text(),
+	out := contract.Device{
+		DeviceCode: contract.Secret(rand.Text() + rand.Text()),
 		UserCode:   newUserCode(),
-		Lifetime:   deviceTTL,
-		PollEvery:  pollEvery * time.Second,
+		ExpiresIn:  int(deviceTTL.Seconds()),
+		Interval:   pollEvery,
 	}
 	row := models.DeviceGrant{
 		ID:         models.NewID("dev"),
-		DeviceHash: hash(out.DeviceCode),
+		DeviceHash: hash(out.DeviceCode.Reveal()),
 		UserHash:   hash(out.UserCode),
 		Machine:    machine,
 		RemoteAddr: source,
@@ -100,7 +92,7 @@ func (s *Service) Ask(ctx context.Context, in Ask) (Asked, error) {
 		return tx.Insert(&row)
 	})
 	if err != nil {
-		return Asked{}, fmt.Errorf("tokens: begin a device flow: %w", err)
+		return contract.Device{}, fmt.Errorf("tokens: begin a device flow: %w", err)
 	}
 	return out, nil
 }

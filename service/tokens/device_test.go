@@ -17,7 +17,7 @@ import (
 	"postern/testkit/state"
 )
 
-func (w *world) ask(scopes ...string) tokens.Asked {
+func (w *world) ask(scopes ...string) contract.Device {
 	w.t.Helper()
 	asked, err := w.s.Ask(w.t.Context(), tokens.Ask{Machine: "laptop", Scopes: scopes, RemoteAddr: "192.0.2.7:4000"})
 	if err != nil {
@@ -47,14 +47,14 @@ func TestTheDeviceFlow(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask("read", "export")
-		if _, code := w.exchange(asked.DeviceCode); code != "authorization_pending" {
+		if _, code := w.exchange(asked.DeviceCode.Reveal()); code != "authorization_pending" {
 			t.Errorf("at first: %s", code)
 		}
-		if _, code := w.exchange(asked.DeviceCode); code != "slow_down" {
+		if _, code := w.exchange(asked.DeviceCode.Reveal()); code != "slow_down" {
 			t.Errorf("at once again: %s", code)
 		}
 		w.rewind("last_polled_at")
-		if _, code := w.exchange(asked.DeviceCode); code != "authorization_pending" {
+		if _, code := w.exchange(asked.DeviceCode.Reveal()); code != "authorization_pending" {
 			t.Errorf("later: %s", code)
 		}
 		typed := strings.ToLower(strings.ReplaceAll(asked.UserCode, "-", " "))
@@ -71,7 +71,7 @@ func TestTheDeviceFlow(t *testing.T) {
 		if err := w.s.Decide(t.Context(), w.ana, typed, true); err != nil {
 			t.Fatal(err)
 		}
-		minted, code := w.exchange(asked.DeviceCode)
+		minted, code := w.exchange(asked.DeviceCode.Reveal())
 		if code != "" || minted.Kind != contract.CLIToken || minted.Name != "laptop" ||
 			!strings.HasPrefix(minted.Secret.Reveal(), "postern_cli_") {
 			t.Fatalf("got %+v, %s", minted, code)
@@ -80,7 +80,7 @@ func TestTheDeviceFlow(t *testing.T) {
 			!p.May(p.HomeTeam, access.ExportCreate) {
 			t.Errorf("stands for %+v", p)
 		}
-		if _, code := w.exchange(asked.DeviceCode); code != "invalid_grant" {
+		if _, code := w.exchange(asked.DeviceCode.Reveal()); code != "invalid_grant" {
 			t.Errorf("a second time: %s", code)
 		}
 		entries, err := db.Read(t.Context()).AuditOf(w.ana.HomeTeam, 10)
@@ -100,11 +100,11 @@ func TestAskingTooFastMakesTheWaitLonger(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
-		w.exchange(asked.DeviceCode)
-		w.exchange(asked.DeviceCode)
+		w.exchange(asked.DeviceCode.Reveal())
+		w.exchange(asked.DeviceCode.Reveal())
 		ago := models.Now().Add(-7 * time.Second) // enough for five seconds, too little for ten
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			sum := sha256.Sum256([]byte(asked.DeviceCode))
+			sum := sha256.Sum256([]byte(asked.DeviceCode.Reveal()))
 			row, err := tx.DeviceGrantByDevice(sum[:])
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func TestAskingTooFastMakesTheWaitLonger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, code := w.exchange(asked.DeviceCode); code != "slow_down" {
+		if _, code := w.exchange(asked.DeviceCode.Reveal()); code != "slow_down" {
 			t.Errorf("after seven seconds: %s", code)
 		}
 	})
@@ -127,7 +127,7 @@ func TestHowADeviceFlowEnds(t *testing.T) {
 		if err := w.s.Decide(t.Context(), w.ana, refused.UserCode, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, code := w.exchange(refused.DeviceCode); code != "access_denied" {
+		if _, code := w.exchange(refused.DeviceCode.Reveal()); code != "access_denied" {
 			t.Errorf("denied: %s", code)
 		}
 		if err := w.s.Decide(t.Context(), w.ana, refused.UserCode, true); fault.CodeOf(err) != "wrong_code" {
@@ -135,7 +135,7 @@ func TestHowADeviceFlowEnds(t *testing.T) {
 		}
 		late := w.ask()
 		w.rewind("expires_at")
-		if _, code := w.exchange(late.DeviceCode); code != "expired_token" {
+		if _, code := w.exchange(late.DeviceCode.Reveal()); code != "expired_token" {
 			t.Errorf("late: %s", code)
 		}
 		if err := w.s.Decide(t.Context(), w.ana, late.UserCode, true); fault.CodeOf(err) != "wrong_code" {
@@ -161,7 +161,7 @@ func TestAnApprovalMakesOneToken(t *testing.T) {
 		var all sync.WaitGroup
 		for range 10 {
 			all.Go(func() {
-				if _, code := w.exchange(asked.DeviceCode); code == "" {
+				if _, code := w.exchange(asked.DeviceCode.Reveal()); code == "" {
 					made.Add(1)
 				}
 			})
@@ -215,7 +215,7 @@ func TestWhoMayApprove(t *testing.T) {
 				t.Errorf("%s approves: %v", name, err)
 			}
 		}
-		if _, code := w.exchange(asked.DeviceCode); code != "authorization_pending" {
+		if _, code := w.exchange(asked.DeviceCode.Reveal()); code != "authorization_pending" {
 			t.Errorf("after all that: %s", code)
 		}
 	})

@@ -128,6 +128,7 @@ func (o *Fixture) createObjects(t testing.TB, needs, route string, all bool) Obj
 func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	t.Helper()
 	var err error
+	project := contract.ProjectPath{Project: has.Project}
 	switch needs {
 	case "shared":
 		has.Tenant = has.sharedTenant
@@ -147,16 +148,20 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "webhook":
 		has.webhook, has.delivery, err = o.createWebhook(t)
 	case "upstream header":
-		_, err = o.Server.Projects.SetUpstreamHeader(
-			t.Context(), o.Principal, has.Project, has.environment, "X-Upstream-Token", "s3cret",
-		)
+		_, err = o.Server.Projects.SetUpstreamHeader(t.Context(), o.Principal, contract.UpstreamHeaderUpdate{
+			UpstreamHeaderPath: contract.UpstreamHeaderPath{
+				EnvironmentPath: contract.EnvironmentOf(has.Project, has.version, has.environment),
+				Name:            "X-Upstream-Token",
+			},
+			Body: contract.UpstreamHeaderValue{Value: "s3cret"},
+		})
 	case "https target":
 		err = o.retarget(t, has)
 	case "client certificate":
 		err = o.presentCertificate(t, has)
 	case "cors":
 		_, err = o.Server.Projects.SetCORS(t.Context(), o.Principal, contract.CORSUpdate{
-			ProjectPath: contract.ProjectPath{Project: has.Project},
+			ProjectPath: project,
 			Body:        contract.CORS{Origins: []string{"https://app.example"}},
 		})
 	case "tenant cors":
@@ -165,24 +170,26 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 			Body:       contract.CORS{Origins: []string{"https://app.example"}},
 		})
 	case "call signing":
-		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, has.Project)
+		_, err = o.Server.Projects.EnableCallSigning(t.Context(), o.Principal, project)
 	case "taken":
-		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, has.Project, "Phishing")
+		_, err = o.Server.Projects.TakeDown(t.Context(), o.Principal, contract.TakedownUpdate{
+			ProjectPath: project, Body: contract.TakedownReason{Reason: "Phishing"},
+		})
 	case "approved":
 		_, err = o.Server.Domains.Approve(t.Context(), o.Principal, contract.DomainOf(has.Project, has.domain))
 	case "two versions":
-		in := projects.VersionInput{Name: "2.0.0"}
-		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, has.Project, in)
+		in := contract.NewVersion{Name: "2.0.0"}
+		_, err = o.Server.Projects.CreateVersion(t.Context(), o.Principal, in.In(has.Project))
 	case "two environments":
-		in := projects.EnvironmentInput{Name: "dev", Target: "http://127.0.0.1:9"}
-		_, err = o.Server.Projects.CreateEnvironment(t.Context(), o.Principal, has.Project, has.version, in)
+		in := contract.NewEnvironment{Name: "dev", Target: "http://127.0.0.1:9"}
+		_, err = o.Server.Projects.CreateEnvironment(t.Context(), o.Principal, in.In(has.Project, has.version))
 		if err == nil {
 			_, err = o.Server.Keys.Revoke(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 		}
 	case "signed in":
 		has.userSession = o.signIn(t, has.user, has.client, has.provider)
 	case "deleted":
-		_, err = o.Server.Projects.Delete(t.Context(), o.Principal, has.Project)
+		_, err = o.Server.Projects.Delete(t.Context(), o.Principal, contract.ProjectRemoval{ProjectPath: project})
 	case "ready":
 		err = o.Server.Exports.Build(t.Context(), has.Export, true)
 	}
@@ -342,7 +349,7 @@ func (o *Fixture) exported(t testing.TB, has Objects) string {
 	export, err := o.Server.Exports.Request(t.Context(), o.Principal, has.Project, exports.Options{Format: "data"})
 	must(t, err)
 	must(t, o.Server.Exports.Build(t.Context(), export.ID, true))
-	file, err := o.Server.Exports.Open(t.Context(), o.Principal, export.ID)
+	file, err := o.Server.Exports.Open(t.Context(), o.Principal, export.Path())
 	must(t, err)
 	defer file.Close()
 	zip, err := io.ReadAll(file)

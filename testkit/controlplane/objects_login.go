@@ -23,10 +23,10 @@ func (o *Fixture) CreateAppClient(t testing.TB, project string) (tenant, client,
 	app := "app"
 	created, err := o.Server.Login.CreateClient(t.Context(), o.Principal, contract.NewAppClient{Name: "web"}.In(tenant))
 	must(t, err)
-	google, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, created.ID, login.ProviderInput{
-		Type:     "google",
-		ClientID: &app,
-	})
+	google, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, contract.NewProvider{
+		Type:             "google",
+		ProviderSettings: contract.ProviderSettings{ClientID: &app},
+	}.In(created.ID))
 	must(t, err)
 	return tenant, created.ID, google.ID
 }
@@ -45,10 +45,8 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 		must(t, err)
 		*group.id = created.ID
 	}
-	approval, err := service.Approve(ctx, o.Principal, has.Tenant, directory.NewApproval{
-		Kind:  "email",
-		Value: "eve@example.com",
-	})
+	eve := contract.NewApproval{Value: "eve@example.com"}
+	approval, err := service.CreateApproval(ctx, o.Principal, eve.In(has.Tenant))
 	must(t, err)
 	has.user, has.approval = user.ID, approval.ID
 	switch needs {

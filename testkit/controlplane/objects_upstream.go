@@ -3,7 +3,7 @@ package controlplane
 import (
 	"testing"
 
-	"postern/platform/secrets"
+	"postern/core/contract"
 	"postern/service/projects"
 	"postern/testkit"
 )
@@ -12,9 +12,10 @@ import (
 func (o *Fixture) retarget(t testing.TB, has *Objects) error {
 	t.Helper()
 	target := "https://127.0.0.1:9"
-	_, err := o.Server.Projects.UpdateEnvironment(
-		t.Context(), o.Principal, has.Project, has.environment, "", projects.EnvironmentChange{Target: &target},
-	)
+	_, err := o.Server.Projects.UpdateEnvironment(t.Context(), o.Principal, contract.EnvironmentUpdate{
+		EnvironmentPath: contract.EnvironmentOf(has.Project, has.version, has.environment),
+		Body:            contract.EnvironmentChange{Target: &target},
+	})
 	return err
 }
 
@@ -25,11 +26,13 @@ func (o *Fixture) presentCertificate(t testing.TB, has *Objects) error {
 		return err
 	}
 	certificate, key := testkit.Certificate(t, "client.test")
-	_, err := o.Server.Projects.SetClientCertificate(
-		t.Context(), o.Principal, has.Project, has.environment, projects.ClientCertificateInput{
+	_, err := o.Server.Projects.SetClientCertificate(t.Context(), o.Principal, contract.ClientCertificateUpdate{
+		EnvironmentPath: contract.EnvironmentOf(has.Project, has.version, has.environment),
+		Body: contract.NewClientCertificate{
 			Certificate: string(certificate),
-			PrivateKey:  secrets.Secret(key),
-		})
+			PrivateKey:  contract.Secret(key),
+		},
+	})
 	return err
 }
 

@@ -132,6 +132,7 @@ func newProjects(db *models.DB, settings config.Config, log *slog.Logger) *proje
 	return &projects.Service{
 		DB:           db,
 		Purger:       noPurge{},
+		Addresses:    settings,
 		Log:          log,
 		PublicURL:    settings.PublicURL,
 		KeyPrefix:    "pst",

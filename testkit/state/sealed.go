@@ -16,7 +16,7 @@ func SealedColumns() []SealedColumn {
 		{"call_signing_keys", "private_key", everyRow},
 		{"certificates", "private_key", everyRow},
 		{"versions", "introspection_secret", everyRow},
-		{"providers", "client_secret", "token_client = 'provider'"},
+		{"providers", "client_secret", "client_token = 'provider'"},
 		{"acme_accounts", "private_key", ""},
 		{"export_keys", "private_key", ""},
 		{"exports", "file_key", ""},

@@ -193,7 +193,7 @@ func (l load) importUnder(
 	began := time.Now()
 	go func() {
 		name := fmt.Sprintf("imported-%d", calls.connections)
-		_, err := api.Import(ctx, zip, about.Size(), client.NewImport{Name: name})
+		_, err := client.Upload(ctx, api, contract.ImportProject, contract.NewImport{Name: name}, zip, about.Size())
 		took = time.Since(began)
 		done <- err
 	}()

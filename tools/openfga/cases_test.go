@@ -108,7 +108,7 @@ func (c *randomCase) provider(n int) snapshot.Provider {
 	return snapshot.Provider{
 		ID:            fmt.Sprintf("idp_%d", n),
 		Type:          "github",
-		TokenUpstream: snapshot.NoToken,
+		UpstreamToken: snapshot.NoToken,
 		Settings:      &snapshot.ProviderSettings{CreatedAt: sample.Base},
 	}
 }

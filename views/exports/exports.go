@@ -8,6 +8,7 @@ package exports
 import (
 	"strconv"
 
+	"postern/core/contract"
 	"postern/views/ui"
 )
 
@@ -148,9 +149,7 @@ type File struct {
 }
 
 // Ledger counts the items of the export by what becomes of them.
-type Ledger struct {
-	Exact, Approximate, Lossy, Skipped int64
-}
+type Ledger contract.LedgerCounts
 
 // Line is one export in the history.
 type Line struct {

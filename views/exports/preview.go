@@ -3,6 +3,7 @@ package exports
 import (
 	"fmt"
 
+	"postern/core/contract"
 	"postern/views/ui"
 )
 
@@ -30,12 +31,7 @@ type Section struct {
 
 // LedgerLine is the items of a ledger with one code.
 type LedgerLine struct {
-	Code   string
-	Kind   string // such as "API keys"
-	Count  int64
-	Note   string
-	Remedy string // "": there is nothing to do
-	Names  []string
+	contract.LedgerLine
 	AllURL string // of a page with more names; "": there are not more
 }
 

@@ -84,7 +84,7 @@ func versionAdd(m VersionForm) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "new-version-name",
-			Name:         "version",
+			Name:         "name",
 			Label:        "Version",
 			Value:        m.Name,
 			Required:     true,

@@ -95,8 +95,8 @@ type UserChange struct {
 	Error    string
 }
 
-// Entry is who may come into a tenant. What the viewer may not do is nil or "".
-type Entry struct {
+// Signup is who may sign in to a tenant for the first time. What the viewer may not do is nil or "".
+type Signup struct {
 	Page       ui.Page
 	Head       Head
 	InviteOnly bool
@@ -106,7 +106,7 @@ type Entry struct {
 	Approve    *Approve
 }
 
-// Approval lets people in by their address or its domain.
+// Approval lets people sign up by their address or its domain.
 type Approval struct {
 	ID        string
 	Value     string

@@ -23,6 +23,13 @@ type Field struct {
 	otherwise string // stands for an empty one
 
 	read func(Field, url.Values) (member any, flags [][]string)
+	with []string // other fields of the form that it reads
+}
+
+// With names other fields of the form that the field reads.
+func (f Field) With(names ...string) Field {
+	f.with = append(f.with, names...)
+	return f
 }
 
 // Keep is for forms of what exists: an empty field empties it.
@@ -247,9 +254,18 @@ func list(name, member, flag string, joined bool, values func(Field, url.Values)
 // Limits are the limits in the fields named prefix and window. what stands before the
 // window in the flag, such as key:. A field that is kept clears the limits with clear.
 func Limits(prefix, member, flag, what string, clear ...string) Field {
-	return limits(prefix, member, flag, what, clear, func(form url.Values, window string) string {
+	return limits("", member, flag, what, clear, func(form url.Values, window string) string {
 		return form.Get(prefix + window)
-	})
+	}).With(windowsOf(prefix)...)
+}
+
+// windowsOf are the fields for each window of limits.
+func windowsOf(prefix string) []string {
+	var names []string
+	for w := snapshot.Second; w < snapshot.Windows; w++ {
+		names = append(names, prefix+w.String())
+	}
+	return names
 }
 
 // LimitRows is Limits for a form with a row for each limit: of is what the rows count.
@@ -262,7 +278,7 @@ func LimitRows(of, member, flag, what string, clear ...string) Field {
 			}
 		}
 		return ""
-	})
+	}).With("limit_calls", "limit_window")
 }
 
 func limits(

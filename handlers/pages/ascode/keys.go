@@ -61,7 +61,7 @@ func keyLimits(stored bool) Field {
 			return null{}, [][]string{{"--limits", "type"}}
 		}
 		return nil, nil
-	})
+	}).With(windowsOf("limits_")...)
 }
 
 // lifetime is a number of days.

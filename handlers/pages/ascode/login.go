@@ -21,10 +21,10 @@ var loginPages = map[string]Page{
 		Params: map[string]string{"tenant": "TENANT"},
 		Note:   "TENANT is a tenant of the project: postern tenants list.",
 	}}},
-	clientRoute:                 shows(contract.GetAppClient).and("list-providers", "providers list {client}"),
+	clientRoute:                 shows(contract.GetAppClient).alsoShows(contract.ListProviders),
 	clientRoute + "/secret":     shows(contract.GetAppClient),
-	clientRoute + "/providers":  reads("list-providers", "providers list {client}"),
-	providerRoute:               reads("list-providers", "providers list {client}"),
+	clientRoute + "/providers":  shows(contract.ListProviders),
+	providerRoute:               shows(contract.GetProvider),
 	mappingsRoute:               shows(contract.GetGroupMappings),
 	mappingsRoute + "/:mapping": shows(contract.GetGroupMappings),
 }
@@ -54,20 +54,22 @@ var loginForms = map[string][]Call{
 	clientRoute + "/preview":      nil, // it draws the sign-in page
 	clientRoute + "/test":         nil, // it signs a person in at a provider
 
-	clientRoute + "/providers": does("create-provider", "providers add {client} {type}", Text("type", "type", ""),
-		Bool("managed", "managed", "--managed"), Text("issuer", "issuer", "--issuer")),
-	providerRoute: does("update-provider", "providers update {provider}",
-		Text("client_id", "client_id", "--client-id").Keep(),
-		Secret("client_secret", "client_secret", "--client-secret-file"),
-		PerLine("scopes", "scopes", "--scopes").Keep(), Text("label", "label", "--label").Keep(),
-		PerLine("sign_in_domains", "sign_in_domains", "--sign-in-domain").Keep(),
-		Text("audience", "audience", "--audience"), Text("response_mode", "response_mode", "--response-mode"),
-		PerLine("authoritative_domains", "authoritative_domains", "--authoritative-domain").Keep(),
-		tokenTypes, Bool("enabled", "enabled", "--on", "--off").Keep()),
-	providerRoute + "/switch": does("update-provider", "providers update {provider}",
-		Bool("enabled", "enabled", "--on", "--off").Keep()),
+	clientRoute + "/providers": submits(contract.CreateProvider, "type", "managed", "issuer"),
+	providerRoute: carriesOut(contract.UpdateProvider, slices.Concat(
+		fieldsOf(contract.UpdateProvider, "client_id", "client_secret", "scopes", "label", "sign_in_domains"),
+		[]Field{ // only some types have these two
+			Text("audience", "audience", "--audience"), Text("response_mode", "response_mode", "--response-mode"),
+		},
+		fieldsOf(contract.UpdateProvider, "authoritative_domains"),
+		[]Field{
+			Text("client_token", "token_type.client", "--client-token"),
+			Text("upstream_token", "token_type.upstream", "--upstream-token"),
+		},
+		fieldsOf(contract.UpdateProvider, "enabled"),
+	)...),
+	providerRoute + "/switch": submits(contract.UpdateProvider, "enabled"),
 	providerRoute + "/test":   does("test-provider", "providers test {provider}"),
-	providerRoute + "/delete": does("delete-provider", "providers remove {provider}"),
+	providerRoute + "/delete": submits(contract.DeleteProvider),
 	mappingsRoute: {{
 		Operation: contract.SetGroupMappings.ID, Command: "group-mappings add {provider} {claim} {claim_value} {group}",
 		Fields: []Field{prefixFlag},
@@ -84,18 +86,6 @@ var loginForms = map[string][]Call{
 		Note: "CLAIM, VALUE and GROUP are those of the mapping.",
 	}},
 }
-
-// tokenTypes is what the application and the upstream get.
-var tokenTypes = Func("client_token", "token_type", func(form url.Values) (any, [][]string) {
-	client, upstream := form.Get("client_token"), form.Get("upstream_token")
-	if client == "" || upstream == "" {
-		return nil, nil
-	}
-	types := &Object{}
-	types.Set("client", client)
-	types.Set("upstream", upstream)
-	return types, [][]string{{"--client-token", client}, {"--upstream-token", upstream}}
-})
 
 var prefixFlag = Func("match", "", func(form url.Values) (any, [][]string) {
 	if form.Get("match") != "prefix" {

@@ -77,6 +77,8 @@ func fieldOf(m contract.Member, flag string) Field {
 		return limitsField(m.Name, flag)
 	case of == reflect.TypeFor[time.Time]():
 		return Day(m.Name, m.Name, flag)
+	case of == reflect.TypeFor[contract.Secret]():
+		return Secret(m.Name, m.Name, flag)
 	case m.Type == reflect.TypeFor[contract.Optional[string]]():
 		return Nullable(m.Name, m.Name, flag)
 	case of.Kind() == reflect.Bool:
@@ -93,7 +95,11 @@ func fieldOf(m contract.Member, flag string) Field {
 
 // limitsField is Limits with one flag for all of them.
 func limitsField(member, flag string) Field {
-	f := Limits(member+"_", member, flag, "", flag, "none")
+	return withOneFlag(Limits(member+"_", member, flag, "", flag, "none"))
+}
+
+// withOneFlag joins the flags of limits to one for all of them.
+func withOneFlag(f Field) Field {
 	read := f.read
 	f.read = func(f Field, form url.Values) (any, [][]string) {
 		calls, flags := read(f, form)

@@ -10,18 +10,16 @@ import (
 )
 
 var projectPages = map[string]Page{
-	"/projects": reads("list-projects", "projects list",
-		append(teamList("name", "-created"), Fixed("state", "served"))...),
-	"/projects/new": reads("list-projects", "projects list", ofTeam),
-	"/imports":      reads("list-projects", "projects list", ofTeam),
-	"/bin": reads("list-projects", "",
-		append(teamList("name", "-created"), Fixed("state", "deleted"))...),
-	"/projects/:project":          reads("get-project", "projects show {project}"),
-	"/projects/:project/created":  reads("get-project", "projects show {project}"),
-	"/projects/:project/delete":   reads("get-project-deletion", ""),
-	"/projects/:project/settings": reads("get-project", "projects show {project}"),
-	"/projects/:project/limits": reads("get-project", "projects show {project}").
-		and("get-cors", "cors show {project}"),
+	"/projects":     shows(contract.ListProjects, listOfProjects(contract.ProjectServed)...),
+	"/projects/new": shows(contract.ListProjects, projectTeam),
+	"/imports":      shows(contract.ListProjects, projectTeam),
+	"/bin":          shows(contract.ListProjects, listOfProjects(contract.ProjectDeleted)...),
+
+	"/projects/:project":          shows(contract.GetProject),
+	"/projects/:project/created":  shows(contract.GetProject),
+	"/projects/:project/delete":   shows(contract.GetProjectDeletion),
+	"/projects/:project/settings": shows(contract.GetProject),
+	"/projects/:project/limits":   shows(contract.GetProject).alsoShows(contract.GetCORS),
 	"/projects/:project/relations": reads("list-relations", "relations list {project}",
 		append(listQuery("object", "user", "-created"), relationQuery...)...),
 	"/projects/:project/relations/forget":  reads("list-relations", "relations list {project}", relationQuery...),
@@ -29,13 +27,7 @@ var projectPages = map[string]Page{
 	"/projects/:project/tenants/:tenant":   shows(contract.GetTenant),
 	"/projects/:project/api-scopes":        reads("get-api-scopes", "api-scopes show {project}"),
 	"/projects/:project/api-scopes/:scope": reads("get-api-scopes", "api-scopes show {project}"),
-	"/projects/:project/environments/:environment/upstream-headers": reads("list-upstream-headers",
-		"upstreams list {project}"),
-	"/projects/:project/environments/:environment/upstream-headers/:name": reads("list-upstream-headers",
-		"upstreams list {project}"),
-	"/projects/:project/environments/:environment/client-certificate": reads("get-client-certificate",
-		"upstreams certificate {project} {environment}"),
-	"/projects/:project/call-signing": reads("get-call-signing", "upstreams signing {project}"),
+	"/projects/:project/call-signing":      shows(contract.GetCallSigning),
 	"/projects/:project/domains": shows(contract.ListDomains,
 		append(listQuery("host"), Text("state", "state", "--state"))...),
 	"/projects/:project/domains/:domain":   shows(contract.GetDomain),
@@ -53,6 +45,14 @@ var projectPages = map[string]Page{
 	}}},
 	"/exports/:export/ledger": reads("get-export-ledger", "exports ledger {export}",
 		Text("status", "status", "--status"), Text("area", "area", "--area"), Text("code", "code", "")),
+}
+
+// projectTeam is the chosen team of a list of projects.
+var projectTeam = Text("team", "team", "--team")
+
+// listOfProjects is the query of a list of projects in a state.
+func listOfProjects(state string) []Field {
+	return append([]Field{projectTeam, Fixed("state", state, "--state", state)}, listQuery("name", "-created")...)
 }
 
 // ofTeam is the chosen team. Commands list what all of an account's teams have.
@@ -128,16 +128,11 @@ var projectForms = map[string][]Call{
 		},
 		{Operation: "delete-project", Command: "projects delete {project} --yes"},
 	},
-	"/projects/:project/restore": does("restore-project", "projects restore {project}"),
-	"/projects/:project/move": does("move-project", "projects move {project} {team}",
-		Text("team", "team", "").Need()),
-	"/projects/:project/settings": does("update-project", "projects update {project}",
-		Text("display_name", "display_name", "--display-name").Keep()),
-	"/projects/:project/limits": does("update-project", "projects update {project}",
-		LimitRows("key", "limits.key", "--limit", "key:", "--no-limits", "key").Keep(),
-		LimitRows("owner", "limits.owner", "--limit", "owner:", "--no-limits", "owner").Keep(),
-		LimitRows("ip", "limits.ip", "--limit", "ip:", "--no-limits", "ip").Keep(),
-		LimitRows("project", "limits.project", "--limit", "project:", "--no-limits", "project").Keep()),
+	"/projects/:project/restore":  submits(contract.RestoreProject),
+	"/projects/:project/move":     submits(contract.MoveProject, "team"),
+	"/projects/:project/settings": submits(contract.UpdateProject, "display_name"),
+	"/projects/:project/limits": carriesOut(contract.UpdateProject,
+		limitRows("key"), limitRows("owner"), limitRows("ip"), limitRows("project")),
 	"/projects/:project/cors": corsCalls(contract.SetCORS, contract.RemoveCORS),
 	"/projects/:project/product": {
 		{
@@ -145,10 +140,7 @@ var projectForms = map[string][]Call{
 			Fields: []Field{Nullable("new_product", "product", "--product")},
 			Note:   "Create the product first, with POST /api/v1/products or postern products create.",
 		},
-		{
-			Operation: "update-project", Command: "projects update {project}",
-			Fields: []Field{Nullable("in_product", "product", "--product")},
-		},
+		carriesOut(contract.UpdateProject, Nullable("in_product", "product", "--product"))[0],
 	},
 	"/projects/:project/relations": does("add-relations", "relations add {project} {user} {object}",
 		Text("user", "user", "").Need(), Text("object", "object", "").Need(), Text("tenant", "tenant", "--tenant")),
@@ -204,6 +196,11 @@ var projectForms = map[string][]Call{
 		Note: "The command waits for the export and saves the zip.",
 	}},
 	"/exports/:export/cancel": submits(contract.CancelExport),
+}
+
+// limitRows are the limits of a form with a row for each limit, by what they count.
+func limitRows(of string) Field {
+	return withOneFlag(LimitRows(of, "limits."+of, "--"+of+"-limits", "", "--"+of+"-limits", "none")).Keep()
 }
 
 // apiScope is the flag for a scope whose name is in the field.

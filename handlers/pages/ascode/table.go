@@ -3,6 +3,7 @@ package ascode
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -61,6 +62,20 @@ func (t Table) Page(path string) (Page, map[string]string) {
 		return Page{}, nil
 	}
 	return found.of, params
+}
+
+// Fields returns the names of the fields of a form that its lines depend on.
+func (t Table) Fields(route string) []string {
+	var names []string
+	for _, call := range t.Forms[route] {
+		for _, f := range slices.Concat(call.Fields, call.Query) {
+			if f.Name != "" {
+				names = append(names, f.Name)
+			}
+			names = append(names, f.with...)
+		}
+	}
+	return names
 }
 
 // FormCall is what a form does.

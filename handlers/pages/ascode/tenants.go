@@ -1,11 +1,6 @@
 package ascode
 
-import (
-	"net/url"
-	"strings"
-
-	"postern/core/contract"
-)
+import "postern/core/contract"
 
 const (
 	tenantRoute = "/tenants/:tenant"
@@ -25,8 +20,8 @@ var tenantPages = map[string]Page{
 			sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
 		alsoShows(contract.ListConsents),
 	userRoute + "/invitation": shows(contract.GetUser),
-	tenantRoute + "/entry": reads("get-entry", "users entry show {tenant}").
-		and("list-approvals", "users approvals list {tenant}", listQuery("created", "value")...),
+	tenantRoute + "/signup": shows(contract.GetSignupPolicy).
+		alsoShows(contract.ListApprovals, listQuery("created", "value")...),
 	tenantRoute + "/groups": shows(contract.ListGroups, listQuery("name", "-created")...),
 	groupRoute: shows(contract.GetGroup).
 		alsoShows(contract.ListGroupMembers, listQuery("name", "role")...),
@@ -63,27 +58,12 @@ var userForms = map[string][]Call{
 		Operation: contract.SetGroupMember.ID, Command: "groups members set {group} {user} member",
 		Fields: []Field{Fixed("role", "member")},
 	}},
-	userRoute + "/sessions/end-all":          submits(contract.EndUserSessions),
-	userRoute + "/sessions/:session/end":     submits(contract.EndUserSession),
-	userRoute + "/consents/:client/withdraw": submits(contract.WithdrawConsent),
-	tenantRoute + "/entry": {
-		{
-			When: is("invite_only", "true"), Operation: "set-entry", Command: "users entry invite-only {tenant}",
-			Fields: []Field{Fixed("invite_only", true)},
-		},
-		{
-			Operation: "set-entry", Command: "users entry open {tenant}",
-			Fields: []Field{Fixed("invite_only", false)},
-		},
-	},
-	tenantRoute + "/approvals": does("create-approval", "users approvals create {tenant} {value}",
-		Func("kind", "kind", func(form url.Values) (any, [][]string) {
-			if strings.Contains(form.Get("value"), "@") {
-				return "email", nil
-			}
-			return "domain", nil
-		}), Text("value", "value", "").Need(), Several("groups", "groups", "--groups")),
-	tenantRoute + "/approvals/:approval/end": does("delete-approval", "users approvals delete {tenant} {approval}"),
+	userRoute + "/sessions/end-all":                 submits(contract.EndUserSessions),
+	userRoute + "/sessions/:session/end":            submits(contract.EndUserSession),
+	userRoute + "/consents/:client/withdraw":        submits(contract.WithdrawConsent),
+	tenantRoute + "/signup":                         submits(contract.UpdateSignupPolicy, "invite_only"),
+	tenantRoute + "/signup/approvals":               submits(contract.CreateApproval, "value", "groups"),
+	tenantRoute + "/signup/approvals/:approval/end": submits(contract.DeleteApproval),
 
 	tenantRoute + "/groups": submits(contract.CreateGroup, "name", "display_name"),
 	groupRoute:              submits(contract.UpdateGroup, "name", "display_name"),

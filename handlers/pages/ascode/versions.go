@@ -10,16 +10,21 @@ const (
 	aVersion     = "/projects/:project/versions/:version"
 	aPlace       = aVersion + "/environments/:environment"
 	ofVersion    = "{project} {version}"
-	ofPlace      = "{project} {environment} --version {version}"
-	anUpstream   = "/projects/:project/environments/:environment"
+	ofPlace      = "{project} {version} {environment}"
+	headersRoute = aPlace + "/upstream-headers"
 	signingPath  = "/projects/:project/call-signing"
 	domainsRoute = "/projects/:project/domains"
 )
 
 var versionPages = map[string]Page{
-	aVersion:             reads("get-version-callers", ""),
-	aPlace:               reads("get-environment-callers", ""),
-	aVersion + "/access": reads("get-project", "projects show {project}"),
+	aVersion:             shows(contract.GetVersion).alsoShows(contract.GetVersionCallers),
+	aPlace:               shows(contract.GetEnvironment).alsoShows(contract.GetEnvironmentCallers),
+	aVersion + "/access": shows(contract.GetVersion),
+
+	headersRoute:                   shows(contract.ListUpstreamHeaders),
+	headersRoute + "/:name":        shows(contract.GetUpstreamHeader),
+	aPlace + "/client-certificate": shows(contract.GetClientCertificate),
+
 	aVersion + "/rules": reads("get-rules", "rules show "+ofVersion).
 		and("list-shadow-refusals", "rules shadow "+ofVersion).and("list-relation-misses", "rules missed "+ofVersion),
 	aVersion + "/transforms": shows(contract.GetTransforms),
@@ -31,19 +36,13 @@ var versionPages = map[string]Page{
 
 // placeForms are those of versions and environments.
 var placeForms = map[string][]Call{
-	"/projects/:project/versions": does("create-version", "versions create {project} {version}",
-		Text("version", "version", "").Need(), Text("copy_from", "copy_from", "--copy-from")),
-	aVersion: does("update-version", "versions rename "+ofVersion+" {name}",
-		Text("name", "name", "").Need()),
-	aVersion + "/delete": removal("delete-version", "versions delete "+ofVersion+" --yes"),
-	aVersion + "/environments": does("create-environment",
-		"environments create {project} {name} {target} --version {version}",
-		Text("name", "name", "").Need(), Text("target", "target", "").Need()),
-	aPlace: does("update-environment", "environments rename {project} {environment} {name} --version {version}",
-		Text("name", "name", "").Need()),
-	aPlace + "/delete": removal("delete-environment", "environments delete "+ofPlace+" --yes"),
-	anUpstream: does("update-environment", "projects set-target {project} {environment} {target}",
-		Text("target", "target", "").Need()),
+	"/projects/:project/versions": submits(contract.CreateVersion, "name", "copy_from"),
+	aVersion:                      submits(contract.UpdateVersion, "name"),
+	aVersion + "/delete":          removal("delete-version", "versions delete "+ofVersion+" --yes"),
+	aVersion + "/environments":    submits(contract.CreateEnvironment, "name", "target"),
+	aPlace:                        submits(contract.UpdateEnvironment, "name"),
+	aPlace + "/delete":            removal("delete-environment", "environments delete "+ofPlace+" --yes"),
+	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
 }
 
 // removal is that of a version or an environment. The form has a field for the name if it
@@ -78,12 +77,10 @@ func versionForms(read Readers) map[string][]Call {
 			Operation: "set-transforms", Command: "transforms set " + ofVersion + " --file -", Body: transforms,
 			Input: asInput(transforms),
 		}},
-		aVersion + "/access": {{
-			Operation: "update-version", Command: "projects set-access {project} --version {version}",
-			Fields: accessFields(read),
-		}},
-		aVersion + "/addresses": does("update-version", "projects set-access {project} --version {version}",
-			PerLine("ip_allow", "ip.allow", "--allow-ip").Keep(), PerLine("ip_deny", "ip.deny", "--deny-ip").Keep()),
+		aVersion + "/access": carriesOut(contract.UpdateVersion, accessFields(read)...),
+		aVersion + "/addresses": carriesOut(contract.UpdateVersion,
+			Joined(PerLine("ip_allow", "ip.allow", "--ip-allow").Keep()),
+			Joined(PerLine("ip_deny", "ip.deny", "--ip-deny").Keep())),
 		aVersion + "/openapi": {
 			{
 				When: has("openapi_url"), Operation: "set-openapi-document",
@@ -141,27 +138,21 @@ func accessFields(read Readers) []Field {
 
 // upstreamForms are those of what environments send to their upstreams, and of host names.
 var upstreamForms = map[string][]Call{
-	anUpstream + "/check": does("check-target", "upstreams check {project} {environment}"),
-	anUpstream + "/upstream-headers": does("set-upstream-header",
-		"upstreams set-header {project} {environment} {name}", Secret("secret_value", "value", "--file").Need()),
-	anUpstream + "/upstream-headers/:name/remove": does("remove-upstream-header",
-		"upstreams remove-header {project} {environment} {name}"),
-	anUpstream + "/client-certificate": does("set-client-certificate",
-		"upstreams set-certificate {project} {environment}",
+	"/projects/:project/environments/:environment/check": does("check-target",
+		"upstreams check {project} {environment}"),
+	headersRoute:                   carriesOut(contract.SetUpstreamHeader, Secret("secret_value", "value", "--file").Need()),
+	headersRoute + "/:name/remove": submits(contract.RemoveUpstreamHeader),
+	aPlace + "/client-certificate": carriesOut(contract.SetClientCertificate,
 		Secret("certificate", "certificate", "--certificate").Need(),
-		Secret("private_key", "private_key", "--key").Need()),
-	anUpstream + "/client-certificate/remove": does("remove-client-certificate",
-		"upstreams remove-certificate {project} {environment}"),
-	signingPath: does("enable-call-signing", "upstreams enable-signing {project}"),
+		Secret("private_key", "private_key", "--private-key").Need()),
+	aPlace + "/client-certificate/remove": submits(contract.RemoveClientCertificate),
+	signingPath:                           submits(contract.EnableCallSigning),
 	signingPath + "/rotate": {
-		{
-			When: is("when", "now"), Operation: "rotate-call-signing-key",
-			Command: "upstreams rotate-signing-key {project}",
-			Fields:  []Field{Fixed("signs_in_seconds", 0, "--in", "0"), Fixed("grace_seconds", 0, "--grace", "0")},
-		},
-		{Operation: "rotate-call-signing-key", Command: "upstreams rotate-signing-key {project}"},
+		carriesOut(contract.RotateCallSigningKey, Fixed("signs_in_seconds", 0, "--signs-in", "0"),
+			Fixed("grace_seconds", 0, "--grace", "0"))[0].when(is("when", "now")),
+		submits(contract.RotateCallSigningKey)[0],
 	},
-	signingPath + "/disable":         does("disable-call-signing", "upstreams disable-signing {project}"),
+	signingPath + "/disable":         submits(contract.DisableCallSigning),
 	domainsRoute:                     submits(contract.CreateDomain, "host", "environment"),
 	domainsRoute + "/:domain":        submits(contract.UpdateDomain, "environment"),
 	domainsRoute + "/:domain/verify": submits(contract.VerifyDomain),

@@ -101,7 +101,7 @@ func checkForms(t *testing.T, offers map[string]offer, token string, belongs []s
 		o := offers[name]
 		provider := policy.ProviderIntrospector{Provider: snapshot.Provider{Type: o.kind, Issuer: o.issuer}}
 		if o.identity {
-			provider.TokenUpstream = snapshot.ProviderIDToken
+			provider.UpstreamToken = snapshot.ProviderIDToken
 		}
 		forms := provider.Forms()
 		ok := forms.AnyOpaque || starts(token, forms.Prefixes)

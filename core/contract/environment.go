@@ -1,0 +1,123 @@
+package contract
+
+import "net/http"
+
+// EnvironmentPath are the path parameters of an environment.
+type EnvironmentPath struct {
+	VersionPath
+	Environment string `path:"environment" doc:"Name or id"`
+}
+
+// EnvironmentOf returns the path parameters of an environment of a project's version.
+func EnvironmentOf(project, version, environment string) EnvironmentPath {
+	return EnvironmentPath{VersionOf(project, version), environment}
+}
+
+// Environment is one target of a version.
+type Environment struct {
+	ID     string `json:"id"`
+	Name   string `json:"name" audit:"-"`
+	Target string `json:"target" doc:"URL that calls are forwarded to"`
+	URL    string `json:"url" doc:"Base URL for callers" audit:"-"`
+	ETag   string `json:"etag" doc:"Send as If-Match to update the environment" audit:"-"`
+}
+
+// Tag returns the environment's ETag.
+func (e Environment) Tag() string { return e.ETag }
+
+// EnvironmentTarget is where an environment of a new version forwards to.
+type EnvironmentTarget struct {
+	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
+}
+
+// NewEnvironment is an environment to be created.
+type NewEnvironment struct {
+	Name   string `json:"name" doc:"Name, which is part of its address" example:"staging"`
+	Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
+}
+
+// In returns the request to create the environment in a version of a project.
+func (n NewEnvironment) In(project, version string) EnvironmentCreation {
+	return EnvironmentCreation{VersionPath: VersionOf(project, version), Body: n}
+}
+
+// EnvironmentCreation is a request for a new environment.
+type EnvironmentCreation struct {
+	VersionPath
+	Body NewEnvironment
+}
+
+// EnvironmentChange changes an environment; nil leaves a member as it is.
+type EnvironmentChange struct {
+	Name   *string `json:"name,omitempty" doc:"New name, which changes the environment's address at once"`
+	Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
+}
+
+// Of returns the request to change an environment in this way.
+func (c EnvironmentChange) Of(project, version, environment string) EnvironmentUpdate {
+	return EnvironmentUpdate{EnvironmentPath: EnvironmentOf(project, version, environment), Body: c}
+}
+
+// EnvironmentUpdate is a request to change an environment.
+type EnvironmentUpdate struct {
+	EnvironmentPath
+	Condition
+	Body EnvironmentChange
+}
+
+// EnvironmentRemoval is a request to delete an environment.
+type EnvironmentRemoval struct {
+	EnvironmentPath
+	Removal
+}
+
+const (
+	environments = version + "/environments"
+	environment  = environments + "/{environment}"
+)
+
+// The operations on environments.
+var (
+	ListEnvironments = Op[VersionPath, List[Environment]]{Operation{
+		ID: "list-environments", Method: http.MethodGet, Path: environments, Permission: ReadProjects,
+		Summary: "List the environments of a version", Command: "environments list PROJECT VERSION",
+		Doc: "Lists all environments by name, with their addresses and targets.",
+	}}
+	CreateEnvironment = Op[EnvironmentCreation, Environment]{Operation{
+		ID: "create-environment", Method: http.MethodPost, Path: environments, Status: http.StatusCreated,
+		Summary: "Add an environment to a version", Command: "environments create PROJECT VERSION NAME TARGET",
+		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
+		Permission: UpdateProjects,
+		Doc:        "Calls to its address are forwarded to the target. API keys for environments of that name are valid.",
+	}}
+	GetEnvironment = Op[EnvironmentPath, Environment]{Operation{
+		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",
+		Command: "environments show PROJECT VERSION ENVIRONMENT", Permission: ReadProjects,
+		Doc: "Has the address for callers, and the target.",
+	}}
+	UpdateEnvironment = Op[EnvironmentUpdate, Environment]{Operation{
+		ID: "update-environment", Method: http.MethodPatch, Path: environment, Permission: UpdateProjects,
+		Summary: "Update an environment: its name and its target",
+		Command: "environments update PROJECT VERSION ENVIRONMENT",
+		Example: "environments update shop 1.0.0 prod --target https://api.example.com",
+		Doc: "Changes only what you send. API keys that are limited to the environment follow a new name. An " +
+			"environment with upstream headers or a client certificate keeps its target's origin.",
+	}}
+	DeleteEnvironment = Op[EnvironmentRemoval, None]{Operation{
+		ID: "delete-environment", Method: http.MethodDelete, Path: environment, Status: http.StatusNoContent,
+		Summary: "Delete an environment", Command: "environments delete PROJECT VERSION ENVIRONMENT",
+		Permission: UpdateProjects,
+		Doc: "Revokes API keys that are valid for nothing else. Without confirm, an environment that is called or " +
+			"has such keys is not deleted. The last environment of a version can't be deleted.",
+	}}
+	GetEnvironmentCallers = Op[EnvironmentPath, Callers]{Operation{
+		ID: "get-environment-callers", Method: http.MethodGet, Path: environment + "/callers", Permission: ReadUsage,
+		Summary: "List who calls an environment",
+		Doc: "Has what deleting the environment stops: the callers of the last hour, API keys and custom " +
+			"domains.",
+	}}
+)
+
+var environmentOperations = []Described{
+	ListEnvironments, CreateEnvironment, GetEnvironment, UpdateEnvironment, DeleteEnvironment, GetEnvironmentCallers,
+}

@@ -1,0 +1,191 @@
+package contract
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// ProviderPath is the path parameter of a provider.
+type ProviderPath struct {
+	Provider string `path:"provider" doc:"Id of the provider"`
+}
+
+// Provider is an identity provider of an app client. Its client secret is never returned.
+type Provider struct {
+	ID                   string    `json:"id"`
+	AppClient            string    `json:"app_client" doc:"Id of the app client"`
+	Type                 string    `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
+	Managed              bool      `json:"managed" doc:"It uses the installation's shared GitHub app"`
+	ClientID             string    `json:"client_id" doc:"Client ID of your app at the provider"`
+	HasClientSecret      bool      `json:"has_client_secret"`
+	Issuer               string    `json:"issuer,omitempty"`
+	Scopes               []string  `json:"scopes" doc:"Scopes that the provider is asked for"`
+	TokenType            TokenType `json:"token_type"`
+	Label                string    `json:"label,omitempty" doc:"Text after Continue with on the sign-in page; absent: the type's name"`
+	Audience             string    `json:"audience,omitempty" doc:"auth0: identifier of the API that its access tokens are for"`
+	AuthoritativeDomains []string  `json:"authoritative_domains" doc:"Mail domains that the team trusts the provider for"`
+	ResponseMode         string    `json:"response_mode,omitempty" doc:"oidc: how the provider sends its answer to the callback URL, query or form_post"`
+	SignInDomains        []string  `json:"sign_in_domains" doc:"Mail domains whose users the sign-in page sends to the provider"`
+	Enabled              bool      `json:"enabled" doc:"The sign-in page offers it"`
+	CallbackURL          string    `json:"callback_url" doc:"URL to register with the provider"`
+	ETag                 string    `json:"etag" doc:"Send as If-Match to update the provider" audit:"-"`
+	CreatedAt            time.Time `json:"created_at"`
+	UpdatedAt            time.Time `json:"updated_at"`
+}
+
+// Path returns its path parameter.
+func (p Provider) Path() ProviderPath { return ProviderPath{Provider: p.ID} }
+
+// Tag returns the provider's ETag.
+func (p Provider) Tag() string { return p.ETag }
+
+// TokenType says which token the application gets, and which one the upstream gets in Authorization when the
+// application presents it.
+type TokenType struct {
+	Client   string `json:"client" doc:"service or provider"`
+	Upstream string `json:"upstream" doc:"service, provider_access_token, provider_id_token or none"`
+}
+
+// Tokens that applications and upstreams get.
+const (
+	ServiceToken        = "service"  // Postern's own
+	ProviderToken       = "provider" // the provider's; applications alone get it
+	ProviderAccessToken = "provider_access_token"
+	ProviderIDToken     = "provider_id_token"
+	NoToken             = "none"
+)
+
+// BothTokens returns the token types that one word stands for.
+func BothTokens(word string) TokenType {
+	switch word {
+	case ProviderToken:
+		return TokenType{Client: ProviderToken, Upstream: ProviderAccessToken}
+	case NoToken:
+		return TokenType{Client: ServiceToken, Upstream: NoToken}
+	}
+	return TokenType{Client: word, Upstream: word}
+}
+
+// NewTokenType is a TokenType that is set. In JSON it is an object, or a string that sets both members. An empty member
+// gets its default.
+type NewTokenType struct {
+	Client   string `json:"client,omitempty" flag:"client-token" doc:"Token that the application gets: service (default) or provider"`
+	Upstream string `json:"upstream,omitempty" flag:"upstream-token" doc:"Token that the upstream gets: service, provider_access_token, provider_id_token or none"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *NewTokenType) UnmarshalJSON(raw []byte) error {
+	var word string
+	if json.Unmarshal(raw, &word) == nil {
+		*t = NewTokenType(BothTokens(word))
+		return nil
+	}
+	type object NewTokenType // without this method
+	var each object
+	err := json.Unmarshal(raw, &each)
+	*t = NewTokenType(each)
+	return err
+}
+
+// ProviderSettings are the members of a provider that can be changed. nil leaves a member as it is, or at its default
+// in a new provider.
+type ProviderSettings struct {
+	ClientID             *string      `json:"client_id,omitempty" doc:"Client ID of your app at the provider"`
+	ClientSecret         *Secret      `json:"client_secret,omitempty" flag:"client-secret-file,file" doc:"Client secret of your app at the provider"`
+	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to ask the provider for; default: those of the type"`
+	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens that the application and the upstream get. A string sets both: service, provider or none. The provider is asked about its own tokens on every call; two providers of a project whose tokens cannot be distinguished are refused."`
+	Label                *string      `json:"label,omitempty" doc:"Text after Continue with on the sign-in page; default: the type's name"`
+	Audience             *string      `json:"audience,omitempty" doc:"auth0: identifier of your API; required if applications get Auth0's access tokens, which are opaque without it"`
+	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Mail domains that you trust the provider for, so that approvals by domain count; oidc, auth0, and microsoft with the issuer of one tenant"`
+	ResponseMode         *string      `json:"response_mode,omitempty" doc:"oidc: how the provider sends its answer to the callback URL, query or form_post; default: query, form_post for Apple's issuer"`
+	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Mail domains whose users the sign-in page sends to the provider"`
+	Enabled              *bool        `json:"enabled,omitempty" doc:"Whether the sign-in page offers it; default: true"`
+}
+
+// LogValue implements slog.LogValuer.
+func (ProviderSettings) LogValue() slog.Value { return slog.StringValue("settings of a provider") }
+
+// Of returns the request to change these settings of a provider.
+func (s ProviderSettings) Of(provider string) ProviderUpdate {
+	return ProviderUpdate{ProviderPath: ProviderPath{Provider: provider}, Body: s}
+}
+
+// NewProvider is a provider to be created. Users are identified by its type, its issuer and whether it is managed, so
+// these never change.
+type NewProvider struct {
+	Type    string `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
+	Managed bool   `json:"managed,omitempty" doc:"Use the installation's shared app; github only"`
+	Issuer  string `json:"issuer,omitempty" minLength:"1" doc:"Issuer URL, required for oidc; for github the URL of a GitHub Enterprise server; for microsoft the issuer of one tenant"`
+	Domain  string `json:"domain,omitempty" minLength:"1" doc:"Domain at Auth0, such as example.eu.auth0.com; required for auth0"`
+	ProviderSettings
+}
+
+// In returns the request to create the provider for an app client.
+func (p NewProvider) In(client string) ProviderCreation {
+	return ProviderCreation{AppClientPath: AppClientPath{Client: client}, Body: p}
+}
+
+// LogValue implements slog.LogValuer.
+func (p NewProvider) LogValue() slog.Value { return slog.StringValue(p.Type) }
+
+// ProviderCreation is a request for a new provider.
+type ProviderCreation struct {
+	AppClientPath
+	Body NewProvider
+}
+
+// LogValue implements slog.LogValuer.
+func (c ProviderCreation) LogValue() slog.Value { return slog.StringValue(c.Client) }
+
+// ProviderUpdate is a request to change a provider.
+type ProviderUpdate struct {
+	ProviderPath
+	Condition
+	Body ProviderSettings
+}
+
+// LogValue implements slog.LogValuer.
+func (u ProviderUpdate) LogValue() slog.Value { return slog.StringValue(u.Provider) }
+
+const (
+	providers = appClient + "/providers"
+	provider  = "/api/v1/providers/{provider}"
+)
+
+// The operations on providers.
+var (
+	ListProviders = Op[AppClientPath, List[Provider]]{Operation{
+		ID: "list-providers", Method: http.MethodGet, Path: providers, Summary: "List an app client's providers",
+		Command: "providers list CLIENT",
+		Doc:     "Lists the providers of an app client in the order of their buttons on the sign-in page.",
+	}}
+	CreateProvider = Op[ProviderCreation, Provider]{Operation{
+		ID: "create-provider", Method: http.MethodPost, Path: providers, Status: http.StatusCreated,
+		Summary: "Create a provider", Command: "providers create CLIENT TYPE",
+		Example: "providers create cli_01 github --client-id Iv1.0123 --client-secret-file github.secret",
+		Doc: "Register the callback URL in the answer with the provider. To get that URL before you have a client " +
+			"ID, create the provider with enabled set to false.",
+	}}
+	GetProvider = Op[ProviderPath, Provider]{Operation{
+		ID: "get-provider", Method: http.MethodGet, Path: provider, Summary: "Get a provider",
+		Command: "providers show PROVIDER",
+		Doc:     "Has the callback URL and all settings except the client secret.",
+	}}
+	UpdateProvider = Op[ProviderUpdate, Provider]{Operation{
+		ID: "update-provider", Method: http.MethodPatch, Path: provider, Summary: "Update a provider",
+		Command: "providers update PROVIDER",
+		Example: "providers update idp_01 --sign-in-domain example.com --enabled",
+		Doc: "Changes only what you send; a list replaces the earlier one. The type, the issuer and managed can't " +
+			"be changed, because users are identified by them: create another provider instead.",
+	}}
+	DeleteProvider = Op[ProviderPath, None]{Operation{
+		ID: "delete-provider", Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
+		Summary: "Delete a provider", Command: "providers delete PROVIDER",
+		Doc: "Its users stay, and can sign in with another provider of the same type and issuer. They leave the " +
+			"groups that only its claims put them into.",
+	}}
+)
+
+var providerOperations = []Described{ListProviders, CreateProvider, GetProvider, UpdateProvider, DeleteProvider}
