@@ -1,16 +1,16 @@
-# The image of Postern: one static binary, no shell, not root, on a read-only file system.
+# The image of Postern: one static binary, without a shell or root, for a read-only file system.
 #
 #   docker build -t postern .
 #   docker run -p 127.0.0.1:8080:8080 -p 127.0.0.1:8090:8090 -v postern:/data postern
 #
-# docs/install.md has the settings that a container needs.
+# docs/install.md explains the settings that a container needs.
 
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-# .git is part of the context, so that the binary knows its commit: see `postern version`.
+# .git is part of the context, so that `postern version` shows the commit.
 RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /out/postern ./cmd/postern \
     && mkdir -p /out/data
 
@@ -19,7 +19,7 @@ LABEL org.opencontainers.image.title="Postern" \
       org.opencontainers.image.description="An API gateway that you can always leave" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/postern /usr/local/bin/postern
-# A named volume takes its owner from here, so that uid 65532 can write to it.
+# A named volume gets its owner from here, so that uid 65532 can write to it.
 COPY --from=build --chown=nonroot:nonroot /out/data /data
 ENV POSTERN_DATA_DIR=/data \
     POSTERN_CONTROL_ADDR=:8080 \

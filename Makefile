@@ -11,10 +11,10 @@ run: ## Start Postern on SQLite in ./data
 check: ## Check what you changed, on SQLite: format, vet, lint, tests
 	tools/check
 
-test: ## Install what the tests need where it is missing, and run everything: CASES=cases.txt
+test: ## Install what the tests need if it is missing, and run all tests: CASES=cases.txt
 	CASES=$(CASES) tools/test
 
-golden: ## Write the golden files again; look at their diff before you commit it
+golden: ## Rewrite the golden files; look at the diff before you commit it
 	tools/golden
 
 fuzz: ## Fuzz every parser with 100,000 inputs, 30 s to 3 min each
@@ -32,7 +32,7 @@ bench: ## Measure the gateway side by side with nginx, and print the table
 	go run ./tools/bench
 	go run ./tools/bench -access-log -only "key, identity, limits and usage"
 
-generate: ## Regenerate the committed Go of the templ pages and the assets
+generate: ## Generate the committed Go code of the templ pages, and the assets
 	tools/setup generate
 	tools/generate
 
@@ -50,5 +50,5 @@ conformance: ## Compare the gateway with a real Kong 3.9: POSTERN_KONG=tools/kon
 build: ## Build bin/postern
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
 
-clean: ## Remove what the targets above created; ./data stays
+clean: ## Remove what the targets above have created; ./data stays
 	rm -rf bin node_modules testkit/oidcprovider/node_modules testkit/typescript/node_modules

@@ -299,7 +299,7 @@ func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
 		"no apt-get": {user: "0", tells: "Install it and run this again"},
 		"neither root nor sudo": {user: "1000", aptGet: true,
 			tells: "apt-get install ca-certificates chromium-headless-shell curl"},
-		"packages without effect": {user: "0", aptFails: true, tells: "not where it is looked for"},
+		"packages without effect": {user: "0", aptFails: true, tells: "still missing or too old"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,22 +8,9 @@ import (
 )
 
 type versionRulesDoc struct {
-	Deny      bool      `json:"deny"`
-	ReadWrite bool      `json:"read_write"`
-	List      []ruleDoc `json:"list"`
-}
-
-type ruleDoc struct {
-	ID      string   `json:"id"`
-	Methods []string `json:"methods"`
-	Path    string   `json:"path"`
-	Scopes  []string `json:"scopes,omitempty"`
-	Groups  []string `json:"groups,omitempty"`
-	Role    string   `json:"role,omitempty"`
-	Owner   string   `json:"owner,omitempty"`
-
-	Remember string `json:"remember,omitempty"`
-	Forget   string `json:"forget,omitempty"`
+	Deny      bool            `json:"deny"`
+	ReadWrite bool            `json:"read_write"`
+	List      []snapshot.Rule `json:"list"` // without their modes: these are enforced
 }
 
 type memberDoc struct {
@@ -35,24 +22,14 @@ type memberDoc struct {
 // enforcedRules returns the rules of a version that the plugin enforces, and whether there are any: rules in shadow
 // change no answer.
 func enforcedRules(v *snapshot.Version) (versionRulesDoc, bool) {
-	doc := versionRulesDoc{List: []ruleDoc{}}
+	doc := versionRulesDoc{List: []snapshot.Rule{}}
 	if v.Rules.ModeOf(&snapshot.Rule{}) == snapshot.RulesEnforce {
 		doc.Deny, doc.ReadWrite = v.Rules.Default == snapshot.RulesDeny, v.Rules.ReadWriteScopes
 	}
 	for i := range v.Rules.List {
-		rule := &v.Rules.List[i]
-		if v.Rules.ModeOf(rule) == snapshot.RulesEnforce {
-			doc.List = append(doc.List, ruleDoc{
-				ID:       rule.ID,
-				Methods:  rule.Methods,
-				Path:     rule.Path,
-				Scopes:   rule.Scopes,
-				Groups:   rule.Groups,
-				Role:     rule.Role,
-				Owner:    rule.Owner,
-				Remember: rule.Remember,
-				Forget:   rule.Forget,
-			})
+		if rule := v.Rules.List[i]; v.Rules.ModeOf(&rule) == snapshot.RulesEnforce {
+			rule.Mode = ""
+			doc.List = append(doc.List, rule)
 		}
 	}
 	return doc, doc.Deny || doc.ReadWrite || len(doc.List) > 0
@@ -110,7 +87,7 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	if s.Rule == nil {
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "%s", here)}
 	}
-	place := slices.IndexFunc(doc.List, func(one ruleDoc) bool { return one.ID == rule.ID })
+	place := slices.IndexFunc(doc.List, func(one snapshot.Rule) bool { return one.ID == rule.ID })
 	v := bundle.Verdict{Target: bundle.At(gatewayFile, "%s/list/%d", here, place)}
 	switch {
 	case rule.Owner != "":

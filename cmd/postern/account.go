@@ -22,6 +22,9 @@ func newAccountUpdate(t terminal) *cobra.Command {
 	var passwordFile string
 	command := requestCommand(t, asPerson, contract.UpdateAccount.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
+			if passwordFile != "" && in.Body.Email == nil {
+				return usageError{"--password-file goes with --email: only a new address needs the password"}
+			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
 				return err
 			}

@@ -1,12 +1,12 @@
--- The roles of PostgreSQL for a Postern whose processes have separate roles (postern serve --roles), each with
--- the rights that its process uses. docs/database.md explains them.
+-- PostgreSQL roles for an installation whose processes have separate roles (postern serve --roles), each with only
+-- the privileges that its process needs. docs/database.md explains them.
 --
--- Run it as a superuser in Postern's database, after `postern migrate` as postern_owner, and again after each
--- upgrade: what an upgrade adds is not readable for gateways before.
+-- Run this file as a superuser in Postern's database, after `postern migrate` as postern_owner, and again after each
+-- upgrade: until then, gateways can't read new tables.
 --
 --   psql --dbname postern --single-transaction --set ON_ERROR_STOP=1 --file roles.sql
 --
--- New roles have no password and cannot sign in before they get one: ALTER ROLE postern_gateway PASSWORD '…'.
+-- New roles don't have a password and can't sign in until you set one: ALTER ROLE postern_gateway PASSWORD '…'.
 
 DO $$
 DECLARE
@@ -20,17 +20,17 @@ BEGIN
 END
 $$;
 
--- The owner creates and changes tables, and has every right in them. Only `postern migrate` signs in as it.
+-- The owner creates and changes tables, and has all privileges on them. Only `postern migrate` signs in as the owner.
 GRANT USAGE, CREATE ON SCHEMA public TO postern_owner;
 GRANT USAGE ON SCHEMA public TO postern_control, postern_gateway, postern_worker;
 
--- A right that an earlier version of this file gave, and this one does not, ends.
+-- Removes privileges that an earlier version of this file granted and this one doesn't.
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM postern_control, postern_gateway, postern_worker;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM postern_control, postern_gateway, postern_worker;
 
--- Control plane and workers read and write every table, but neither the schema's version nor what the audit
--- log holds: entries can only be added, and removed by workers when their time is over. Tables that a later
--- `postern migrate` adds are theirs at once.
+-- Control plane and workers read and write every table, except for the schema version and existing audit log entries:
+-- entries can only be added, and workers remove them when their time is over. They get access to tables that a later
+-- `postern migrate` adds at once.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO postern_control, postern_worker;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO postern_control, postern_worker;
 ALTER DEFAULT PRIVILEGES FOR ROLE postern_owner IN SCHEMA public
@@ -41,8 +41,8 @@ REVOKE INSERT, UPDATE, DELETE ON goose_db_version, schema_compatibility FROM pos
 REVOKE UPDATE, DELETE ON audit_entries FROM postern_control, postern_worker;
 GRANT DELETE ON audit_entries TO postern_worker;
 
--- From version 17 on, workers rebuild the indexes of the queue as its owner would. Before, they log that they
--- cannot, once a day.
+-- With PostgreSQL 17 or newer, workers rebuild the queue's indexes as their owner would. With older versions, they log
+-- once a day that they can't.
 DO $$
 BEGIN
     IF current_setting('server_version_num')::int >= 170000 THEN
@@ -51,10 +51,10 @@ BEGIN
 END
 $$;
 
--- Gateways read what they serve. Of these tables, gateways may read all columns. Sealed values among them are
--- those that the gateway key opens: credentials for upstreams and introspection endpoints, private keys of
--- certificates, and the secrets of providers whose own tokens callers send. It opens no other provider's secret. Of
--- API keys gateways read hashes.
+-- Gateways read what they serve. They can read all columns of these tables. The gateway key decrypts the encrypted
+-- values in them: credentials for upstreams and introspection endpoints, private keys of certificates, and the secrets
+-- of providers whose own tokens callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways read
+-- the hashes.
 GRANT SELECT ON
     api_keys, call_signing_keys, data_keys, deleted_users, domains, environments, group_groups, group_members,
     identities, key_types, openapi_documents, products, project_tenants, projects, providers, tenants,
@@ -63,8 +63,8 @@ GRANT SELECT ON
     goose_db_version, schema_compatibility
     TO postern_gateway;
 
--- Of others, some columns: no hash of a client's secret, no private key that signs hosted login's tokens, no
--- cookie, no name or e-mail address of a user.
+-- They can read some columns of other tables, but not the hashes of clients' secrets, the private keys that sign hosted
+-- login's tokens, cookies, and names and email addresses of users.
 GRANT SELECT (id, claimed_at, expires_at) ON teams TO postern_gateway;
 GRANT SELECT (
     id, tenant_id, name, redirect_uris, logout_uris, backchannel_logout_uri, api_scopes, grant_types, frozen_at,
@@ -77,8 +77,8 @@ GRANT SELECT (id, client_id, algorithm, public_jwk, active_at, expires_at, creat
 GRANT SELECT (id, tenant_id, state, updated_at, groups_left_at) ON end_users TO postern_gateway;
 GRANT SELECT (id, client_id, barred_until) ON login_sessions TO postern_gateway;
 
--- Gateways write what they count, when a key was used last, and owners of objects that rules remember, with the
--- revision by which others learn of them. The trigger of revisions numbers them.
+-- Gateways write counts, the last use of keys, and the owners of objects that rules remember, with a revision that
+-- tells the other gateways about them. A trigger numbers the revisions.
 GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_spans, usage_traffic TO postern_gateway;
 GRANT SELECT ON usage_folds TO postern_gateway;
 GRANT INSERT ON usage_log TO postern_gateway;

@@ -19,12 +19,7 @@ import (
 // maxMemberBody bounds the body that sets a member, which holds a role.
 const maxMemberBody = 4 << 10
 
-type managedGroup struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	DisplayName string `json:"display_name"`
-}
-
+// managedMember is a member as the end users who manage a group see it.
 type managedMember struct {
 	User  string     `json:"user"`
 	Email string     `json:"email,omitempty"`
@@ -32,11 +27,6 @@ type managedMember struct {
 	State string     `json:"state"`
 	Role  string     `json:"role"`
 	Since *time.Time `json:"since,omitempty"` // not in the answer to PUT
-}
-
-type page[T any] struct {
-	Items      []T     `json:"items"`
-	NextCursor *string `json:"next_cursor"`
 }
 
 // managedGroups lists the groups that the user of the access token is an admin of.
@@ -50,9 +40,9 @@ func (h *Handler) managedGroups(c *gin.Context) {
 		h.Web.Refuse(c, err)
 		return
 	}
-	out := page[managedGroup]{Items: []managedGroup{}}
+	out := contract.List[contract.NestedGroup]{Items: []contract.NestedGroup{}}
 	for _, one := range found {
-		out.Items = append(out.Items, managedGroup{ID: one.ID, Name: one.Name, DisplayName: one.DisplayName})
+		out.Items = append(out.Items, contract.NestedGroup{ID: one.ID, Name: one.Name, DisplayName: one.DisplayName})
 	}
 	writeJSON(c.Writer, out)
 }
@@ -73,7 +63,7 @@ func (h *Handler) managedMembers(c *gin.Context) {
 		h.Web.Refuse(c, err)
 		return
 	}
-	out := page[managedMember]{Items: []managedMember{}}
+	out := contract.List[managedMember]{Items: []managedMember{}}
 	for _, one := range found.Items {
 		out.Items = append(out.Items, showMember(one))
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 var errOtherClient = fault.New(fault.Malformed, "invalid_request",
-	"The application sent the client ID of another application. Contact its operator.")
+	"The application used the client ID of a different application. Contact the application's support.")
 
 // authorize begins a login (OpenID Connect Core 3.1.2.1) and shows the providers.
 func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
@@ -335,7 +335,7 @@ func withCause(text string, err error) string {
 	if !ok || f.Unwrap() == nil {
 		return text
 	}
-	return text + " You see this because you test: " + f.Unwrap().Error() + "."
+	return text + " You see this because this is a test login: " + f.Unwrap().Error() + "."
 }
 
 // logLogin logs why a login failed, for operators who have the request's id. Causes hold

@@ -75,7 +75,7 @@ func (h *Handler) showSessions(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := account.Sessions{
-		Page: v.shell("Where you are signed in", "/account/sessions"),
+		Page: v.shell("Where you're signed in", "/account/sessions"),
 		List: listView(list, found),
 	}
 	for _, session := range found.Items {

@@ -29,12 +29,12 @@ func (h *Handler) accountDeletion(v *visit) (account.Deletion, error) {
 func obstacleOf(d contract.AccountDeletion) string {
 	switch {
 	case len(d.OnlyOwner) > 0:
-		return "You are the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". Make another member an owner, or " +
-			"delete the team, first."
+		return "You're the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". First make another member an " +
+			"owner, or delete the team."
 	case d.LastOperator:
-		return "You are the only operator of this installation. Appoint another one first: postern operators add EMAIL."
+		return "You're the only operator of this installation. First add another one: postern operators add EMAIL."
 	case !d.Password && !d.Fresh:
-		return "Sign out and in again, and delete the account within five minutes."
+		return "Sign out, sign in again, and delete the account within five minutes."
 	}
 	return ""
 }

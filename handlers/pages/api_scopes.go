@@ -122,7 +122,8 @@ func (h *Handler) apiAudienceConflict(v *visit, typed string) (web.Answer, error
 		return web.Answer{}, err
 	}
 	m := projects.Conflict{
-		Page:    v.shell("Changed meanwhile", apiScopesPath(p), projectsCrumb(), projectCrumb(p), apiScopesCrumb(p)),
+		Page: v.shell("Changed since you opened it", apiScopesPath(p), projectsCrumb(), projectCrumb(p),
+			apiScopesCrumb(p)),
 		What:    "The audience",
 		Action:  v.c.Request.URL.Path,
 		BackURL: apiScopesPath(p),
@@ -203,14 +204,14 @@ func (h *Handler) apiScopeWith(
 
 // removalOfScope says what the removal of an API scope ends.
 func removalOfScope(asking login.Asking) []string {
-	first := "No app client may ask for it."
+	first := "No app client can request it."
 	if asking.Total > 0 {
-		first = countText(int64(asking.Total), "app client") + " may ask for it: sign-ins that still do go on " +
-			"without it."
+		first = countText(int64(asking.Total), "app client") + " can request it. Sign-ins that still request it " +
+			"continue without it."
 	}
 	return []string{
 		first,
-		"It is in no new token, and refreshed ones lose it. Tokens that have it keep it until they expire.",
+		"New and refreshed tokens won't have it. Tokens that have it keep it until they expire.",
 	}
 }
 
@@ -242,7 +243,7 @@ func (h *Handler) apiScopeConflict(v *visit, typed string) (web.Answer, error) {
 	}
 	path := apiScopePath(p, scope.Name)
 	m := projects.Conflict{
-		Page:    v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), apiScopesCrumb(p)),
+		Page:    v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), apiScopesCrumb(p)),
 		What:    "The API scope " + scope.Name,
 		Action:  path,
 		BackURL: path,

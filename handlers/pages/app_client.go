@@ -101,7 +101,8 @@ func (h *Handler) appClientModel(
 	}
 	n, err := h.Login.SignInsToday(v.ctx(), v.who, c.ID)
 	m.Delete.Impact = append(v.figure(signInsText(n, "through"), err),
-		countText(int64(len(offered)), "provider")+" and the signing keys go along, and its users are signed out.",
+		countText(int64(len(offered)), "provider")+" and the signing keys are deleted with it, and its users are "+
+			"signed out.",
 		"The users of the tenant stay.")
 	return m
 }
@@ -109,16 +110,16 @@ func (h *Handler) appClientModel(
 // testProblem returns why users cannot sign in yet, "" if they can.
 func testProblem(frozen bool, offered []login.Provider) string {
 	if frozen {
-		return "The app client is frozen, so users cannot sign in. Unfreeze it below."
+		return "The app client is frozen, so users can't sign in. Unfreeze it below."
 	}
 	if slices.ContainsFunc(offered, func(o login.Provider) bool { return o.Enabled }) {
 		return ""
 	}
-	return "No provider is on, so users cannot sign in yet. Set one up below."
+	return "No provider is turned on, so users can't sign in yet. Set one up below."
 }
 
 func clientFacts(c contract.AppClient) []ui.Fact {
-	refresh := "cannot be refreshed"
+	refresh := "can't be refreshed"
 	if c.RefreshTokenSeconds > 0 {
 		refresh = "can be refreshed for " + lifetimeText(c.RefreshTokenSeconds)
 	}
@@ -126,7 +127,7 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 		{Label: "Kind", Value: clientKind(c)},
 		{
 			Label: "Redirect URIs",
-			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: users cannot sign in"),
+			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: users can't sign in"),
 			Mono:  len(c.RedirectURIs) > 0,
 		},
 		{
@@ -139,7 +140,7 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 
 // algorithms are the options for the signature of tokens.
 var algorithms = []ui.Option{
-	{Value: login.RS256, Title: "RS256", Text: "Understood everywhere."},
+	{Value: login.RS256, Title: "RS256", Text: "Supported everywhere."},
 	{Value: login.ES256, Title: "ES256", Text: "Smaller tokens. Strict OpenID Connect clients expect RS256."},
 	{
 		Value: login.EdDSA,
@@ -150,11 +151,11 @@ var algorithms = []ui.Option{
 
 // pkceModes are the options for PKCE of a confidential app client.
 var pkceModes = []ui.Option{
-	{Value: contract.PKCERequired, Title: "Required", Text: "Every sign-in needs a code challenge."},
+	{Value: contract.PKCERequired, Title: "Required", Text: "Every sign-in requires a code challenge."},
 	{
 		Value: contract.PKCEWhenSent,
 		Title: "When sent",
-		Text:  "For libraries that send no code challenge. The client secret alone protects their codes.",
+		Text:  "For libraries that don't send a code challenge. Only the client secret protects their codes.",
 	},
 }
 
@@ -213,10 +214,10 @@ func clientSettingsForm(action string, f url.Values, wrong *formErrors) *project
 		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.Get("pkce")), wrong.take("/pkce")
 	}
 	if m.Access.Error != "" { // the rule speaks of seconds
-		m.Access.Error = "Give 1 to 1440 minutes."
+		m.Access.Error = "Enter 1 to 1440 minutes."
 	}
 	if m.Refresh.Error != "" {
-		m.Refresh.Error = "Give 0 to 90 days."
+		m.Refresh.Error = "Enter 0 to 90 days."
 	}
 	m.Error = wrong.rest()
 	return m
@@ -298,7 +299,7 @@ func (h *Handler) appClientConflict(v *visit, form clientForm) (web.Answer, erro
 	}
 	path := appClientPath(p, c.ID)
 	m := projects.Conflict{
-		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+		Page: v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
 			Text: c.Name,
 			URL:  path,
 		}),

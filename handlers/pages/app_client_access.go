@@ -19,12 +19,12 @@ var grantTypes = []ui.Option{
 	{
 		Value: "refresh_token",
 		Title: "Users stay signed in",
-		Text:  "Refresh tokens, as long as the settings say.",
+		Text:  "Refresh tokens, for as long as the settings allow.",
 	},
 	{
 		Value: snapshot.ClientCredentials,
-		Title: "For itself",
-		Text:  "Client credentials for machines, without a user. Needs a client secret.",
+		Title: "Without a user",
+		Text:  "Client credentials, for machines. Requires a client secret.",
 	},
 }
 

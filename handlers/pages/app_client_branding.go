@@ -127,7 +127,7 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 	var made contract.SavedAppClient
 	err = v.allowed(p, access.LoginUpdate)
 	if err == nil && c.Confidential {
-		err = v.confirmed("Tick the box: the secret in use stops working at once.")
+		err = v.confirmed("Tick the box to confirm that the current secret stops working.")
 	}
 	if err == nil {
 		change := contract.AppClientSettings{Confidential: &confidential}.Of(c.ID)

@@ -48,7 +48,7 @@ func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
 		Page:  v.shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{
-			{Label: "E-mail", Value: who.Email},
+			{Label: "Email", Value: who.Email},
 			{Label: "Role", Value: who.Role},
 			{Label: "Joined", Value: day(who.JoinedAt)},
 		},
@@ -57,11 +57,11 @@ func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
 			Kind: "member",
 			Name: who.Name,
 			Impact: []string{
-				"They lose access to the projects of the team at once, with their access tokens too, and the " +
-					"invitations that they made are revoked.",
+				"They immediately lose access to the team's projects, including with their access tokens. The " +
+					"invitations that they created are revoked.",
 				english.Plural(int(all.Total)-1, "member stays", "members stay") + ".",
 			},
-			Undo: "They can be invited again.",
+			Undo: "You can invite them again.",
 		},
 		BackURL: path,
 	})
@@ -93,7 +93,7 @@ func (h *Handler) askRevokeInvitation(v *visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb:   "Revoke",
 			Kind:   "invitation",
-			Impact: []string{"Its link was not used yet, and stops working at once."},
+			Impact: []string{"Its link hasn't been used yet, and stops working immediately."},
 			Undo:   "You can create another.",
 		},
 		BackURL: path,
@@ -124,8 +124,8 @@ func (h *Handler) askRemoveGroupMember(v *visit, user contract.User) (web.Answer
 			Kind: "member",
 			Name: userTitle(user),
 			Impact: []string{
-				"What rules allow to " + g.Name + " is refused to them from the next call on, unless a group in it " +
-					"has them too.",
+				"Starting with the next call, they lose access to routes that require the group " + g.Name +
+					", unless one of its nested groups includes them.",
 			},
 			Undo: "You can add them again.",
 		},
@@ -173,7 +173,7 @@ func (h *Handler) askEndApproval(v *visit, one directory.Approval) (web.Answer, 
 			Kind: "approval",
 			Name: one.Value,
 			Impact: []string{
-				whose + " cannot join any more while entry is by invitation. Users who signed in with it stay.",
+				whose + " can't join anymore while sign-up is by invitation only. Users who signed in with it stay.",
 			},
 			Undo: "You can approve it again.",
 		},
@@ -211,8 +211,8 @@ func (h *Handler) askUnnestGroup(v *visit) (web.Answer, error) {
 			Verb: "Remove",
 			Kind: "nested group",
 			Impact: []string{
-				"What rules allow to " + g.Name + " is refused to the members of " + child.Name + " from the next " +
-					"call on, unless they are in " + g.Name + " in another way.",
+				"Starting with the next call, members of " + child.Name + " lose access to routes that require the " +
+					"group " + g.Name + ", unless they are in it in another way.",
 				child.DisplayName + " keeps its members.",
 			},
 			Undo:     "You can add it again.",

@@ -37,8 +37,9 @@ func (h *Handler) askEndSession(v *visit) (web.Answer, error) {
 			{Label: "Last seen", Value: humanize.Time(one.LastSeenAt)},
 		},
 		Confirm: ui.Confirmation{
-			Title:    "Sign out",
-			Impact:   []string{"Its next page asks to sign in, and what is typed there is lost. Access tokens stay."},
+			Title: "Sign out",
+			Impact: []string{"The next page it opens will ask you to sign in, and unsaved input is lost. Access " +
+				"tokens keep working."},
 			Undo:     "You can sign in there again.",
 			ByButton: true,
 		},
@@ -57,7 +58,7 @@ func (h *Handler) askEndOtherSessions(v *visit) (web.Answer, error) {
 	if len(found) > 0 {
 		last := found[0]
 		facts = append(facts, ui.Fact{
-			Label: "Used last",
+			Label: "Last used",
 			Value: web.BrowserName(last.UserAgent) + " from " + cmp.Or(last.RemoteAddr, "an unknown address") + ", " +
 				humanize.Time(last.LastSeenAt),
 		})
@@ -68,8 +69,9 @@ func (h *Handler) askEndOtherSessions(v *visit) (web.Answer, error) {
 		Title: title,
 		Facts: facts,
 		Confirm: ui.Confirmation{
-			Title:    title,
-			Impact:   []string{"All other browsers have to sign in again. Access tokens and this session stay."},
+			Title: title,
+			Impact: []string{"You'll have to sign in again in all other browsers. Access tokens and this session " +
+				"keep working."},
 			Undo:     "You can sign in there again.",
 			ByButton: true,
 		},
@@ -103,14 +105,14 @@ func (h *Handler) askUnlink(v *visit) (web.Answer, error) {
 		Page:  v.shell("Unlink "+name, "/account/signins"),
 		Title: "Unlink " + name,
 		Facts: []ui.Fact{
-			{Label: "E-mail", Value: cmp.Or(one.Email, "none")},
+			{Label: "Email", Value: cmp.Or(one.Email, "none")},
 			{Label: "Last used", Value: humanize.Time(one.SeenAt)},
 			{Label: "You sign in with", Value: english.WordSeries(stays, "and") + " from now on"},
 		},
 		Confirm: ui.Confirmation{
 			Verb:     "Unlink",
 			Kind:     name,
-			Impact:   []string{"You cannot sign in with it any more. Sessions that are open stay."},
+			Impact:   []string{"You can't sign in with it anymore. Open sessions keep working."},
 			Undo:     "You can link it again.",
 			ByButton: true,
 		},
@@ -138,7 +140,7 @@ func (h *Handler) askOfUser(v *visit, ask func(contract.User) (ui.Asked, error))
 }
 
 // endsAtOnce is what happens to the access tokens of a session that ends.
-const endsAtOnce = "The gateway refuses its access tokens at once, and it gets no new ones."
+const endsAtOnce = "The gateway refuses its access tokens immediately, and it can't get new ones."
 
 // askEndUserSession asks before a session of a user ends.
 func (h *Handler) askEndUserSession(v *visit) (web.Answer, error) {
@@ -177,14 +179,14 @@ func (h *Handler) askEndUserSessions(v *visit) (web.Answer, error) {
 			return ui.Asked{}, err
 		}
 		return ui.Asked{
-			Title: "Log out " + userTitle(u) + " everywhere",
+			Title: "Sign out " + userTitle(u) + " everywhere",
 			Facts: []ui.Fact{
 				{Label: "Signed in", Value: countText(live.Total, "session")},
 				{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)},
 			},
 			Confirm: ui.Confirmation{
-				Title:  "Log out everywhere",
-				Impact: []string{"The gateway refuses the access tokens of all sessions at once, at every app."},
+				Title:  "Sign out everywhere",
+				Impact: []string{"The gateway immediately refuses the access tokens of all sessions, in every app."},
 				Undo:   "The user can sign in again.",
 			},
 		}, nil
@@ -214,7 +216,7 @@ func (h *Handler) askWithdrawConsent(v *visit) (web.Answer, error) {
 				Verb: "Withdraw",
 				Kind: "consent",
 				Impact: []string{
-					"The user's sessions at " + one.ClientName + " end at once, with their access tokens.",
+					"The user's sessions at " + one.ClientName + " end immediately, with their access tokens.",
 				},
 				Undo: "The user is asked again at the next sign-in.",
 			},

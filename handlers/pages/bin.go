@@ -91,7 +91,7 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 			Verb:   "Delete",
 			Kind:   "project",
 			Name:   p.DisplayName,
-			Impact: append(h.callersOf(v, p, "", ""), "All calls are answered 410 from now on."),
+			Impact: append(h.callersOf(v, p, "", ""), "All calls will get 410."),
 			Undo:   "You can restore it from the bin for 30 days, with everything it had.",
 		}
 	}
@@ -105,7 +105,7 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 			Name:   p.Name,
 			Type:   p.Name,
 			Hidden: []ui.Hidden{{Name: "now", Value: "true"}},
-			Impact: []string{"All of the above is gone at once. The name is free for others afterwards."},
+			Impact: []string{"Everything above is deleted immediately. Others can then use the name."},
 		}
 		if p.Deleted == nil {
 			m.Erase.Impact = append(h.callersOf(v, p, "", ""), m.Erase.Impact...)
@@ -132,11 +132,11 @@ func contentFacts(c models.ProjectContents) []ui.Fact {
 }
 
 func deletionNotes(d rules.Deletion) []string {
-	notes := []string{"App clients, users and groups are those of the project's own tenant. Tenants of the team " +
-		"stay, with their people; the audit log stays too."}
+	notes := []string{"App clients, users and groups are those of the project's own tenant. The team's tenants stay, " +
+		"with their users and groups. The audit log stays too."}
 	if d.Contents.ProductKeys > 0 && d.Project.Product != "" {
-		notes = append(notes, someText(d.Contents.ProductKeys)+" of the keys also open other projects of the "+
-			"product "+d.Project.Product+". They stop there too.")
+		notes = append(notes, someText(d.Contents.ProductKeys)+" of the keys are also valid for other projects of "+
+			"the product "+d.Project.Product+". They stop working there too.")
 	}
 	return notes
 }

@@ -60,8 +60,8 @@ func (h *Handler) callSigningForms(v *visit, p rules.Project, enabled bool) *pro
 	callers := h.callersOf(v, p, "", "")
 	return &projects.CallSigningManage{
 		Rotations: []ui.Option{
-			{Value: "later", Title: "in an hour; upstreams read it before", Chosen: true},
-			{Value: "now", Title: "at once; the former keys end now"},
+			{Value: "later", Title: "In an hour, so that upstreams can fetch it first", Chosen: true},
+			{Value: "now", Title: "Immediately, and the old keys end now"},
 		},
 		Rotate: ui.Confirmation{
 			ID:     "signing-rotate",
@@ -69,9 +69,9 @@ func (h *Handler) callSigningForms(v *visit, p rules.Project, enabled bool) *pro
 			Verb:   "Rotate",
 			Kind:   "key",
 			Name:   p.DisplayName,
-			Impact: append(slices.Clone(callers), "Upstreams that have not read the new key by then refuse all calls. "+
-				"The former keys stay published for a day after that, unless they end now."),
-			Undo:     "A former key cannot sign again.",
+			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key by then refuse all "+
+				"calls. The old keys stay published for another day, unless you end them now."),
+			Undo:     "An old key can't sign again.",
 			ByButton: true,
 		},
 		Disable: ui.Confirmation{
@@ -81,8 +81,8 @@ func (h *Handler) callSigningForms(v *visit, p rules.Project, enabled bool) *pro
 			Kind:   "signing",
 			Name:   p.DisplayName,
 			Tick:   "Stop signing calls, and delete the keys",
-			Impact: append(slices.Clone(callers), "Upstreams that require a signature refuse all calls from now on."),
-			Undo:   "The keys are deleted. Signing again uses new ones, which upstreams have to read first.",
+			Impact: append(slices.Clone(callers), "Upstreams that require a signature will refuse all calls."),
+			Undo:   "The keys are deleted. If you sign calls again, upstreams have to fetch new keys first.",
 		},
 	}
 }
@@ -124,7 +124,7 @@ func (h *Handler) rotateCallSigningKey(v *visit) (web.Answer, error) {
 	}
 	err = v.allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.confirmed("Confirm that another key signs.")
+		err = v.confirmed("Confirm that you want to rotate the key.")
 	}
 	if err == nil {
 		_, err = h.Projects.RotateSigningKey(v.ctx(), v.who, p.ID, rotation)

@@ -36,14 +36,14 @@ func claimForm(v *visit, found accounts.Claimable) claim.Claim {
 		m.Teams = append(m.Teams, ui.Option{
 			Value:  team.ID,
 			Title:  team.Name,
-			Text:   "Beside what this team has already.",
+			Text:   "Joins the projects that this team already has.",
 			Chosen: i == 0,
 		})
 	}
 	m.Teams = append(m.Teams, ui.Option{
 		Value:  newTeam,
 		Title:  "A new team",
-		Text:   "Kept apart from your other projects.",
+		Text:   "Keeps it separate from your other projects.",
 		Chosen: len(found.Teams) == 0,
 	})
 	return m
@@ -53,7 +53,7 @@ func keysGoOn(n int64) string {
 	if n == 0 {
 		return "No API keys."
 	}
-	return humanize.Comma(n) + " active API " + english.PluralWord(int(n), "key goes", "keys go") + " on working."
+	return humanize.Comma(n) + " active API " + english.PluralWord(int(n), "key keeps", "keys keep") + " working."
 }
 
 // newTeam is the form's value for a new team. An empty value could come from a form that

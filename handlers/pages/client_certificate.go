@@ -56,7 +56,7 @@ func (h *Handler) clientCertificateWith(v *visit, typed string, wrong *formError
 		m.Shown = shownCertificate(set, time.Now())
 	}
 	if !rules.TakesClientCertificate(environment.Target) {
-		m.Note = "A certificate can be presented over TLS only, and this environment's target is an http URL."
+		m.Note = "Certificates work only over TLS, and this environment's target is an http URL."
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		clientCertificateForms(&m, path, typed, wrong, h.callersOf(v, p, environment.ID, ""))
@@ -76,8 +76,8 @@ func clientCertificateForms(
 			Action: path + "/remove",
 			Verb:   "Remove",
 			Kind:   "certificate",
-			Impact: append(callers, "An upstream that requires a certificate refuses all calls from now on."),
-			Undo:   "The private key is deleted and cannot be read back. You can set a certificate again.",
+			Impact: append(callers, "An upstream that requires a certificate will refuse all calls."),
+			Undo:   "The private key is deleted and can't be recovered. You can set a certificate again.",
 			Error:  wrong.take("/confirm"),
 		}
 	}
@@ -157,7 +157,7 @@ func (h *Handler) removeClientCertificate(v *visit) (web.Answer, error) {
 	if err == nil {
 		err = v.allowed(p, access.ProjectUpdate)
 	}
-	if err == nil { // there may be none any more
+	if err == nil { // it may be gone by now
 		_, err = h.Projects.ClientCertificate(v.ctx(), v.who, p.ID, v.param("environment"))
 	}
 	if err == nil {

@@ -65,7 +65,7 @@ func (v *visit) codeIn(place, path string, rendered []byte) ui.Code {
 	api, table, err := v.server.codeOf()
 	if err != nil {
 		v.server.Web.LogCause(v.ctx(), fmt.Errorf("write a page as code: %w", err))
-		return ui.Code{None: "The lines could not be written."}
+		return ui.Code{None: "The commands couldn't be generated."}
 	}
 	page, params := table.Page(path)
 	out := ui.Code{Server: api.Server(), None: page.None}

@@ -164,7 +164,7 @@ func frozenText(p rules.Project) string {
 	if p.Frozen == nil {
 		return ""
 	}
-	return "Taken down by the operators on " + moment(p.Frozen.Since) + ". All calls are answered 403. Reason: " +
+	return "Taken down by an operator on " + moment(p.Frozen.Since) + ". All calls get 403. Reason: " +
 		p.Frozen.Reason + " You can still export the project."
 }
 
@@ -172,8 +172,8 @@ func deletedText(p rules.Project) string {
 	if p.Deleted == nil {
 		return ""
 	}
-	return "Deleted on " + moment(p.Deleted.Since) + ". All calls are answered 410. The project can be exported, and " +
-		"restored until " + moment(p.Deleted.PurgeAt) + "."
+	return "Deleted on " + moment(p.Deleted.Since) + ". All calls get 410. You can export the project, and restore " +
+		"it until " + moment(p.Deleted.PurgeAt) + "."
 }
 
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
@@ -269,7 +269,10 @@ func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error)
 		return web.Answer{}, err
 	}
 	path := form.page().path(v)
-	m := projects.Conflict{Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p)), BackURL: path}
+	m := projects.Conflict{
+		Page:    v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p)),
+		BackURL: path,
+	}
 	if err := form.compare(&m, p); err != nil {
 		return web.Answer{}, err
 	}

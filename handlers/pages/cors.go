@@ -31,8 +31,8 @@ func corsFormOf(c contract.SavedCORS) corsForm {
 func (h *Handler) corsSection(v *visit, p rules.Project) (ui.CORS, error) {
 	m := ui.CORS{
 		Action: projectPath(p.Name) + "/cors",
-		Hint: "A page may call this project from a browser if its origin is listed (CORS). Preflights are answered " +
-			"here, before credentials are looked at. Without any origin, that is left to the upstreams.",
+		Hint: "Browsers let a page call this project if its origin is listed (CORS). Postern answers preflights " +
+			"itself, before it checks credentials. If no origin is listed, your upstreams handle CORS.",
 		Apps: "project's",
 	}
 	tenants, err := h.Projects.CORSOverrides(v.ctx(), v.who, p.ID)
@@ -114,7 +114,7 @@ func (f corsForm) compareWith(m *projects.Conflict, saved contract.SavedCORS) {
 		{"Headers", func(c corsForm) string { return strings.Join(c.Headers, ", ") }},
 		{"Exposed headers", func(c corsForm) string { return strings.Join(c.ExposedHeaders, ", ") }},
 		{"Cookies", func(c corsForm) string { return yesOrNo(c.Credentials) }},
-		{"Keep preflights, in seconds", func(c corsForm) string { return c.age }},
+		{"Cache preflights", func(c corsForm) string { return c.age }},
 	} {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  row.label,

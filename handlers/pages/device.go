@@ -19,7 +19,8 @@ import (
 func (h *Handler) showDevice(v *visit) (web.Answer, error) {
 	code := v.c.Query("user_code")
 	if code == "" {
-		return web.Show(device.EnterPage(device.Enter{Page: v.shell("Sign in a command line", web.DevicePath)})), nil
+		page := v.shell("Sign in to the command line", web.DevicePath)
+		return web.Show(device.EnterPage(device.Enter{Page: page})), nil
 	}
 	return h.confirmDevice(v, code)
 }
@@ -30,7 +31,7 @@ func (h *Handler) confirmDevice(v *visit, code string) (web.Answer, error) {
 		return h.wrongCode(v, code, err)
 	}
 	m := device.Confirm{
-		Page:  v.shell("Sign in a command line", web.DevicePath),
+		Page:  v.shell("Sign in to the command line", web.DevicePath),
 		Code:  found.UserCode,
 		Facts: deviceFacts(v, found),
 	}
@@ -42,10 +43,10 @@ func deviceFacts(v *visit, found tokens.Waiting) []ui.Fact {
 	return []ui.Fact{
 		{Label: "Machine", Value: found.Machine},
 		{Label: "Address", Value: found.RemoteAddr, Mono: true},
-		{Label: "Asked", Value: moment(found.AskedAt)},
-		{Label: "As", Value: v.account.Email},
+		{Label: "Requested", Value: moment(found.AskedAt)},
+		{Label: "Account", Value: v.account.Email},
 		{Label: "Scopes", Value: strings.Join(found.Scopes, ", ")},
-		{Label: "For", Value: fmt.Sprintf("%d days, or until you revoke it", days)},
+		{Label: "Valid for", Value: fmt.Sprintf("%d days, or until you revoke it", days)},
 	}
 }
 
@@ -88,7 +89,7 @@ func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := device.Done{
-		Page:     v.shell("Sign in a command line", path),
+		Page:     v.shell("Sign in to the command line", path),
 		Machine:  "The command line",
 		Approved: path == deviceApproved,
 	}
@@ -101,7 +102,7 @@ func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 // wrongCode shows the form again with the reason.
 func (h *Handler) wrongCode(v *visit, code string, err error) (web.Answer, error) {
 	web.RecordError(v.ctx(), err)
-	m := device.Enter{Page: v.shell("Sign in a command line", web.DevicePath), Code: ui.Value{Text: code}}
+	m := device.Enter{Page: v.shell("Sign in to the command line", web.DevicePath), Code: ui.Value{Text: code}}
 	status := http.StatusTooManyRequests
 	if wrong, ok := formErrorsIn(err); ok {
 		status, m.Code = wrong.status, wrong.value("/user_code", code)

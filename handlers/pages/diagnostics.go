@@ -27,7 +27,7 @@ var diagnosisSteps = map[string]string{
 	"connect":     "Connection",
 	"tls":         "TLS",
 	"credentials": "Credentials",
-	"answer":      "Answer",
+	"answer":      "Response",
 	"discovery":   "Discovery",
 	"endpoints":   "Endpoints",
 	"endpoint":    "Endpoint",
@@ -93,8 +93,8 @@ func (h *Handler) checkTarget(v *visit) (web.Answer, error) {
 		words = append(words, "--version", version.Name)
 	}
 	return web.Answer{Status: status, Page: projects.TargetCheckPage(projects.TargetCheck{
-		Page: v.shell("Check of "+environment.Name, projectPath(p.Name), projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Check of " + environment.Name}),
+		Page: v.shell("Target check of "+environment.Name, projectPath(p.Name), projectsCrumb(), projectCrumb(p),
+			ui.Crumb{Text: "Target check of " + environment.Name}),
 		Title:   version.Name + "/" + environment.Name,
 		Target:  environment.Target,
 		Action:  path,

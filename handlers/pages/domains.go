@@ -74,7 +74,7 @@ func (h *Handler) domainsWith(v *visit, typed contract.NewDomain, wrong *formErr
 		}
 		m.Add.Error = wrong.rest()
 	} else {
-		m.Note = "You are a viewer of this team. Members and owners can add domains."
+		m.Note = "You're a viewer in this team. Members and owners can add domains."
 	}
 	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
 }
@@ -155,7 +155,7 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 		Facts: []ui.Fact{
 			{Label: "Leads to", Value: d.Version + "/" + d.Environment, Mono: true},
 			{Label: "Verified", Value: verifiedText(d)},
-			{Label: "Last looked up", Value: momentOrNever(d.CheckedAt)},
+			{Label: "Last checked", Value: momentOrNever(d.CheckedAt)},
 		},
 	}
 	m.Facts = append(m.Facts, ui.Fact{Label: "Certificate", Value: certificateText(d.Certificate)})
@@ -177,9 +177,8 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 				Kind:   "domain",
 				Name:   d.Host,
 				Impact: append(h.callersOf(v, p, environment, ""),
-					"Calls to this host name are answered 404 from now on. The environment's own address works as "+
-						"before."),
-				Undo:  "You can add it again, and prove again that it is yours.",
+					"Calls to this host name will get 404. The environment's gateway URL keeps working."),
+				Undo:  "You can add it again, but you have to prove again that it's yours.",
 				Error: wrong.take("/confirm"),
 			},
 		}
@@ -212,11 +211,11 @@ func certificateText(c contract.DomainCertificate) string {
 	case contract.ExpiredCertificate:
 		return from + ", expired " + moment(*c.EndsAt)
 	case contract.OrderedCertificate:
-		return "being obtained by ACME"
+		return "being requested by ACME"
 	case contract.FailedCertificate:
 		return "none: the last attempt failed"
 	}
-	return "none of its own"
+	return "no certificate of its own"
 }
 
 // certificateProblem says why a certificate could not be obtained or renewed, "" if it could.
@@ -226,7 +225,7 @@ func certificateProblem(c contract.DomainCertificate) string {
 	}
 	text := "The last attempt to obtain the certificate failed: " + strings.TrimRight(*c.Problem, ".") + "."
 	if c.RetryAt != nil {
-		text += " It is tried again " + moment(*c.RetryAt) + "."
+		text += " Next attempt: " + moment(*c.RetryAt) + "."
 	}
 	return text
 }
@@ -236,7 +235,7 @@ func (h *Handler) domainChanged(v *visit, err error, flash, host string) (web.An
 	if fault.CodeOf(err) == "lookup_failed" {
 		return h.domainWith(v, &formErrors{
 			status: http.StatusServiceUnavailable,
-			public: "The name server gave no answer. Try again in a minute.",
+			public: "The name server didn't respond. Try again in a minute.",
 		})
 	}
 	if wrong, ok := formErrorsIn(err); ok {

@@ -67,7 +67,7 @@ func exportList(form string) *listing {
 				{Value: contract.ExportReady, Title: "Ready"},
 				{Value: contract.ExportFailed, Title: "Failed"},
 				{Value: contract.ExportExpired, Title: "Expired"},
-				{Value: contract.ExportCancelled, Title: "Cancelled"},
+				{Value: contract.ExportCancelled, Title: "Canceled"},
 			}},
 			{name: "format", title: "Format", options: []ui.Option{
 				{Value: string(bundle.FormatData), Title: formatText(string(bundle.FormatData))},
@@ -120,5 +120,5 @@ func requesterText(e contract.Export) string {
 	case strings.HasPrefix(by.ID, access.ActorWorkspaceKey):
 		return "the workspace key"
 	}
-	return "an account outside of this team"
+	return "an account outside this team"
 }

@@ -147,10 +147,11 @@ func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
 		Title: title,
 		Facts: []ui.Fact{{Label: "Started", Value: humanize.Time(e.CreatedAt)}, {Label: "Now", Value: partText(e)}},
 		Confirm: ui.Confirmation{
-			Verb:     "Cancel",
-			Kind:     "export",
-			Impact:   []string{"It stops, and what it has written is deleted. The project and earlier exports stay."},
-			Undo:     "You can export again, from the start.",
+			Verb: "Cancel",
+			Kind: "export",
+			Impact: []string{"The export stops, and what it has written so far is deleted. The project and earlier " +
+				"exports stay."},
+			Undo:     "You can start a new export.",
 			ByButton: true,
 		},
 		BackURL: exportPath(id),
@@ -209,7 +210,7 @@ func (h *Handler) exportModel(v *visit, e contract.Export) (exports.Show, error)
 func partText(e contract.Export) string {
 	switch {
 	case e.Progress.Part == rules.WaitingForStore:
-		return "Waiting for the store of exports, which does not answer"
+		return "Waiting for the export store, which isn't responding"
 	case e.State == contract.ExportQueued:
 		return "Starts in a moment"
 	case e.Progress.Part == "":
@@ -277,7 +278,7 @@ func formatText(format string) string {
 func keysText(option string) string {
 	switch bundle.KeysOption(option) {
 	case bundle.KeysMint:
-		return "New ones, minted"
+		return "New keys"
 	case bundle.KeysNone:
 		return "None"
 	}
@@ -295,7 +296,7 @@ func exportBadge(state string) ui.Badge {
 	case contract.ExportExpired:
 		return ui.Badge{Text: "Expired"}
 	case contract.ExportCancelled:
-		return ui.Badge{Text: "Cancelled"}
+		return ui.Badge{Text: "Canceled"}
 	}
 	return ui.Badge{Text: "Queued"}
 }

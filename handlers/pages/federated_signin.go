@@ -149,7 +149,7 @@ func (h *Handler) link(
 	if !signedIn || v.who.Account != linkTo {
 		return h.signInWithError(v, "/account/signins", fault.New(
 			fault.Unauthenticated, "sign_in_failed",
-			"You are no longer signed in to the account that you were linking. Sign in and try again.",
+			"You're no longer signed in to the account that you were linking. Sign in and try again.",
 		))
 	}
 	identity, err := idp.Complete(v.ctx(), attempt, v.c.Request.URL.Query())

@@ -76,7 +76,7 @@ func rotatedMeanwhile(err error) error {
 		return err
 	}
 	return fault.New(fault.Conflict, "form_outdated", "This changed after you opened the page, for example in another "+
-		"tab, and the secret was not replaced. The page now shows the current state. Send the form again to replace "+
+		"tab, and the secret wasn't replaced. The page now shows the current state. Send the form again to replace "+
 		"the secret.")
 }
 
@@ -97,13 +97,13 @@ func (h *Handler) beginForm(v *visit, r idempotency.Request) (*idempotency.Attem
 			case <-time.After(formPoll):
 				continue
 			case <-ctx.Done():
-				err = fault.New(fault.Conflict, "form_in_progress", "This form was sent before and is still in "+
-					"progress. Look again in a moment.")
+				err = fault.New(fault.Conflict, "form_in_progress", "This form was already sent and is still being "+
+					"processed. Check again in a moment.")
 			}
 		case "idempotency_answer_lost":
 			err = fault.New(fault.Conflict, "form_answer_lost",
-				"This form was executed before, but its answer was lost. Check the current state before you send it "+
-					"again from a reloaded page.")
+				"This form was already processed, but its result was lost. Check the current state, then reload the "+
+					"page before you send it again.")
 		}
 		return attempt, kept, err
 	}

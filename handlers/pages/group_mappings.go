@@ -23,7 +23,7 @@ func mappingsPath(p rules.Project, c contract.AppClient, o login.Provider) strin
 // mappingText is a rule in words.
 func mappingText(one contract.GroupMapping) string {
 	if one.Match == contract.MatchPrefix {
-		return fmt.Sprintf("%s begins with %q", one.Claim, one.Value)
+		return fmt.Sprintf("%s starts with %q", one.Claim, one.Value)
 	}
 	return fmt.Sprintf("%s is %q", one.Claim, one.Value)
 }
@@ -71,7 +71,7 @@ func (h *Handler) groupMappingsWith(v *visit, typed contract.GroupMapping, wrong
 			Example: "admin",
 			Matches: []ui.Option{
 				{Value: contract.MatchExact, Title: "is", Chosen: typed.Match != contract.MatchPrefix},
-				{Value: contract.MatchPrefix, Title: "begins with", Chosen: typed.Match == contract.MatchPrefix},
+				{Value: contract.MatchPrefix, Title: "starts with", Chosen: typed.Match == contract.MatchPrefix},
 			},
 		}
 		for _, name := range traits.Claims { // of GitHub alone
@@ -88,13 +88,13 @@ func mappingNote(o login.Provider) string {
 	traits, _ := providers.TraitsOf(o.Type)
 	switch {
 	case o.Managed:
-		return "The shared app only asks who users are. To map groups, register an OAuth app of your own with " +
+		return "The shared app only asks who users are. To map groups, register your own OAuth app with " +
 			traits.Label + "."
 	case !traits.StatesClaims():
-		return traits.Label + " states nothing that groups could be mapped from."
+		return traits.Label + " doesn't send any claims that can be mapped to groups."
 	case o.Type == providers.GitHub:
-		return "With a rule, GitHub asks users for read access to their organizations and teams. It lists an " +
-			"organization that restricts OAuth apps only after one of its owners has approved yours."
+		return "If you add a rule, GitHub asks users for read access to their organizations and teams. If an " +
+			"organization restricts OAuth apps, GitHub lists it only after one of its owners has approved yours."
 	}
 	return ""
 }
@@ -155,7 +155,7 @@ func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, 
 			Verb:   "Remove",
 			Kind:   "rule",
 			Impact: h.mappingImpact(v, o, one, found.Mappings),
-			Undo:   "You can add it again. It applies to users when they sign in the next time.",
+			Undo:   "You can add it again. It applies at each user's next sign-in.",
 			Error:  wrong.rest(),
 		},
 		BackURL: list,
@@ -196,9 +196,9 @@ func (h *Handler) mappingImpact(
 	n, err := h.Login.SignInsWithToday(v.ctx(), v.who, o.ID)
 	lines := v.figure(signInsText(n, "with"), err)
 	if others > 0 {
-		return append(lines, countText(others, "other rule")+" of this provider lead to "+one.GroupName+". Users whom "+
-			"no rule puts there, and who are in it by a claim alone, leave it at once.")
+		return append(lines, "This provider has "+countText(others, "other rule")+" for "+one.GroupName+". Users who "+
+			"are in the group only because of a claim, and match no other rule, leave it immediately.")
 	}
-	return append(lines, "No other rule of this provider leads to "+one.GroupName+". Users who are in it by a claim "+
-		"alone leave it at once.")
+	return append(lines, "This provider has no other rule for "+one.GroupName+". Users who are in the group only "+
+		"because of a claim leave it immediately.")
 }

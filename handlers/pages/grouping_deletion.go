@@ -34,7 +34,7 @@ func (h *Handler) tenantPage(v *visit) (tenants.Settings, error) {
 		m.Delete = tenantErasure(action, t, d)
 		callers, err := h.Projects.CallersOfTenant(v.ctx(), v.who, t.ID)
 		m.Delete.Impact = append(v.figure(callersText(callers), err),
-			"All of this goes along. Its keys and its users' sign-ins stop at once.",
+			"All of this is deleted. Its keys and its users' sessions stop working immediately.",
 			countText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
 	case !d.InUse && v.who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
@@ -104,14 +104,14 @@ func (h *Handler) productPage(v *visit) (products.Product, error) {
 		Verb:   "Delete",
 		Kind:   "product",
 		Name:   p.DisplayName,
-		Impact: []string{"No project is in it."},
+		Impact: []string{"It has no projects."},
 	}
 	if len(p.Projects) > 0 || d.ActiveKeys > 0 {
 		m.Delete.ID, m.Delete.Type = "erase-confirm", p.Name
 		m.Delete.Facts = []ui.Fact{countFact("Projects", int64(len(p.Projects))), keysFact(d.Keys, d.ActiveKeys)}
 		callers, err := h.Projects.CallersOfProduct(v.ctx(), v.who, p.ID)
 		m.Delete.Impact = append(v.figure(callersText(callers), err),
-			"The keys, which open all of its projects, are revoked. The projects stay, without a product.")
+			"The keys, which are valid for all of its projects, are revoked. The projects stay, without a product.")
 	}
 	return m, nil
 }

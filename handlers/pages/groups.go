@@ -118,7 +118,7 @@ func (h *Handler) groupWith(
 	list := &listing{
 		path:   path,
 		one:    "member",
-		search: "E-mail or name",
+		search: "Email or name",
 		orders: []listOrder{{by: "name", text: "Name"}, {by: "role", text: "Role"}},
 	}
 	list.read(v)
@@ -185,8 +185,8 @@ func (h *Handler) groupForms(v *visit, m *tenants.Group, g contract.Group) error
 		Kind:   "group",
 		Name:   g.DisplayName,
 		Impact: []string{
-			"What rules allow to the group is refused to its " + countText(g.Members, "direct member") +
-				" and those of its " + countText(int64(len(g.Children)), "nested group") + " from the next call on.",
+			"Starting with the next call, its " + countText(g.Members, "direct member") + " and those of its " +
+				countText(int64(len(g.Children)), "nested group") + " lose access to routes that require the group.",
 			"The users and the nested groups stay.",
 		},
 	}
@@ -242,7 +242,7 @@ func (h *Handler) groupConflict(v *visit, mine contract.GroupChange) (web.Answer
 	}
 	path := groupPath(g.ID)
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}),
+		Page:    v.tenantShell(t, "Changed since you opened it", path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}),
 		BackURL: path,
 		Action:  path,
 		What:    "The group " + g.Name,
@@ -298,7 +298,7 @@ func (h *Handler) addGroupMember(v *visit) (web.Answer, error) {
 
 func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error) {
 	if email == "" {
-		return "", fault.InvalidField("/email", "required", "Give the address of a user of this tenant.")
+		return "", fault.InvalidField("/email", "required", "Enter the address of a user of this tenant.")
 	}
 	page, err := h.Directory.Users(v.ctx(), v.who, contract.UserList{
 		TenantPath: contract.TenantPath{Tenant: tenant}, Page: contract.Page{Limit: 2}, Email: email,
@@ -307,11 +307,11 @@ func (h *Handler) userWithAddress(v *visit, tenant, email string) (string, error
 	case err != nil:
 		return "", err
 	case len(page.Items) == 0:
-		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Invite "+
-			"the user under Users first.")
+		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. First "+
+			"invite the user under Users.")
 	case len(page.Items) > 1:
-		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address. Choose the "+
-			"group on the page of the one you mean.")
+		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address. Add the right "+
+			"one to the group on their own page.")
 	}
 	return page.Items[0].ID, nil
 }

@@ -30,7 +30,7 @@ import (
 // Handler serves the dashboard.
 type Handler struct {
 	Web         *web.Site
-	Providers   []federated.Provider // that people can sign in with beside a password
+	Providers   []federated.Provider // that people can sign in with, in addition to a password
 	Accounts    *accounts.Service
 	Audit       *audit.Service
 	Directory   *directory.Service

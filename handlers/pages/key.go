@@ -44,9 +44,9 @@ func keyModel(v *visit, p rules.Project, k contract.Key) projects.Key {
 				Name:   k.Display() + " of " + k.Owner,
 				Impact: []string{
 					m.Impact,
-					"Calls with the old secret are answered 401 once it has ended.",
+					"After the grace period, calls with the old secret get 401.",
 				},
-				Undo:     "The old secret cannot be brought back. The key itself, its scopes and limits stay.",
+				Undo:     "You can't bring back the old secret. The key itself, its scopes and its limits stay.",
 				ByButton: true,
 			},
 		}
@@ -61,7 +61,7 @@ func keyModel(v *visit, p rules.Project, k contract.Key) projects.Key {
 			Verb:   "Revoke",
 			Kind:   "key",
 			Name:   k.Display() + " of " + k.Owner,
-			Impact: []string{m.Impact, "Calls with it are answered 401 from now on."},
+			Impact: []string{m.Impact, "Calls with it will get 401."},
 		}
 	}
 	return m
@@ -74,7 +74,7 @@ func keyFacts(k contract.Key) []ui.Fact {
 		{Label: "Scopes", Value: strings.Join(k.Scopes, " "), Mono: true},
 		{Label: "Environment", Value: environmentText(k)},
 		{Label: "Tenant", Value: k.Tenant},
-		{Label: "Opens", Value: reachText(k)},
+		{Label: "Valid for", Value: reachText(k)},
 		{Label: "Limits", Value: effectiveText(k)},
 		{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
 		{Label: "Created", Value: moment(k.CreatedAt)},
@@ -103,7 +103,7 @@ func graceOptions() []ui.Option {
 		grace time.Duration
 		title string
 	}{
-		{0, "not at all"},
+		{0, "None"},
 		{time.Hour, "1 hour"},
 		{24 * time.Hour, "24 hours"},
 		{7 * 24 * time.Hour, "7 days"},

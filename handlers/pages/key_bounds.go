@@ -63,8 +63,8 @@ func (b keyBounds) limits() contract.Limits {
 func (b keyBounds) form(inherited string, wrong *formErrors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
 		{Value: limitsOfType, Title: "From its type", Text: inherited},
-		{Value: limitsOfOwn, Title: "Its own", Text: "Replace those of the type and the project."},
-		{Value: limitsOfNone, Title: "None", Text: "No limits, whatever its type has."},
+		{Value: limitsOfOwn, Title: "Its own", Text: "Replace the limits of the type and the project."},
+		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of its type."},
 	}}
 	choose(m.Of, limitsOfType)
 	if b.of == limitsOfOwn || b.of == limitsOfNone {
@@ -101,7 +101,7 @@ func effectiveText(k contract.Key) string {
 	text := limitsText(typedLimits(k.EffectiveLimits))
 	switch {
 	case k.LimitsFrom == contract.LimitsOfKey && text == "":
-		return "none, whatever its type has"
+		return "none, regardless of its type"
 	case k.LimitsFrom == contract.LimitsOfKey:
 		return text + " (its own)"
 	case k.LimitsFrom == contract.LimitsOfType:
@@ -116,20 +116,20 @@ func effectiveText(k contract.Key) string {
 func inheritedText(p rules.Project, keyType string) string {
 	for _, t := range p.KeyTypes {
 		if t.Name == keyType && len(t.Limits) > 0 {
-			return fmt.Sprintf("Now %s.", limitsText(typedLimits(t.Limits)))
+			return fmt.Sprintf("Currently %s.", limitsText(typedLimits(t.Limits)))
 		}
 	}
 	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
-		return fmt.Sprintf("It has none: now %s, which the project states for each key.", text)
+		return fmt.Sprintf("The type has none. The project's limits for each key apply: %s.", text)
 	}
-	return "It has none now."
+	return "The type currently has none."
 }
 
 // inheritedByChoice is inheritedText before a type is chosen: the options of the types
 // name their limits.
 func inheritedByChoice(p rules.Project) string {
 	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
-		return fmt.Sprintf("Where it has none, those that the project states for each key: %s.", text)
+		return fmt.Sprintf("If the type has none, the project's limits for each key apply: %s.", text)
 	}
-	return "Where it has none, there is no limit."
+	return "If the type has none, there is no limit."
 }

@@ -116,7 +116,7 @@ func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answ
 	}
 	path, saved := keyPath(p, k.ID), keyFormFor(k)
 	m := projects.Conflict{
-		Page:    v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Page:    v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
 		BackURL: path,
 		Action:  path,
 		What:    "The key of " + k.Owner,

@@ -88,7 +88,7 @@ func (f keyTypeForm) view(action string, wrong *formErrors) projects.KeyTypeForm
 		Days:     wrong.value("/expires_in", f.days),
 	}
 	if m.Days.Error != "" { // the rule speaks of seconds
-		m.Days.Error = "Give a number of days up to 3650, or leave it empty."
+		m.Days.Error = "Enter a number of days up to 3650, or leave it empty."
 	}
 	m.Error = wrong.rest()
 	return m
@@ -218,7 +218,7 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t contract.KeyType) (p
 	m.Facts = []ui.Fact{{Label: "Keys", Value: someText(total)}}
 	if t.BuiltIn {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
-			ui.Fact{Label: "Changes", Value: "none: it is built in and means the same in every project"})
+			ui.Fact{Label: "Changes", Value: "none: it's built in and the same in every project"})
 		return m, nil
 	}
 	if !v.mayChange(p, access.ProjectUpdate) {
@@ -236,7 +236,7 @@ func (h *Handler) keyTypeModel(v *visit, p rules.Project, t contract.KeyType) (p
 		Kind:   "key type",
 		Name:   t.Name,
 		Impact: []string{
-			countText(total, "key") + " of this type. It can be deleted only if no key has ever had it.",
+			countText(total, "key") + " of this type. You can delete it only if no key has ever had it.",
 		},
 		Undo: "You can create it again.",
 	}
@@ -312,7 +312,7 @@ func (h *Handler) keyTypeConflict(v *visit, mine keyTypeForm) (web.Answer, error
 	}
 	path, saved := keyTypePath(p, t), keyTypeFormFor(t)
 	m := projects.Conflict{
-		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), ui.Crumb{
+		Page: v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), ui.Crumb{
 			Text: "Key types",
 			URL:  keyTypesPath(p),
 		}),

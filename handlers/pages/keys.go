@@ -71,7 +71,7 @@ func keyRow(p rules.Project, k contract.Key) projects.KeyRow {
 		Display:     k.Display(),
 	}
 	if k.Product != nil {
-		row.Note = "Opens every project of " + *k.Product
+		row.Note = "Valid for every project of " + *k.Product
 	}
 	if k.Project != p.ID {
 		row.URL = projectPath(k.Project) + "/keys/" + k.ID
@@ -196,8 +196,8 @@ func endOfDay(s string) (*time.Time, error) {
 	}
 	begins, err := time.Parse(time.DateOnly, s)
 	if err != nil {
-		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Give a day as year-month-day, such as "+
-			"2030-12-31, or leave it empty.")
+		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Enter a date such as 2030-12-31, or leave "+
+			"it empty.")
 	}
 	ends := begins.Add(24*time.Hour - time.Second)
 	return &ends, nil
@@ -233,7 +233,7 @@ func (h *Handler) shown(v *visit, p rules.Project, k contract.Key, found *disclo
 			{Label: "Type", Value: k.KeyType},
 			{Label: "Environment", Value: environmentText(k)},
 			{Label: "Tenant", Value: k.Tenant},
-			{Label: "Opens", Value: reachText(k)},
+			{Label: "Valid for", Value: reachText(k)},
 			{Label: "Limits", Value: effectiveText(k)},
 			{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
 			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
@@ -309,7 +309,7 @@ func (h *Handler) changeKey(
 }
 
 func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
-	if err := v.confirmed("Confirm that the key gets a new secret."); err != nil {
+	if err := v.confirmed("Confirm that you want a new secret for this key."); err != nil {
 		return h.refusedKey(v, err)
 	}
 	grace := parseGrace(v.posted("grace_seconds"))

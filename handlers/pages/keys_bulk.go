@@ -31,21 +31,21 @@ type keyRule func(*keys.Service, context.Context, access.Principal, contract.Key
 var bulkChanges = map[string]bulkChange{
 	"freeze": {
 		verb:   "Freeze",
-		text:   "Their calls are answered 403 until they are unfrozen.",
+		text:   "While frozen, calls with these keys get 403.",
 		undo:   "You can unfreeze them.",
 		flash:  "keys_frozen",
 		change: (*keys.Service).Freeze,
 	},
 	"unfreeze": {
 		verb:   "Unfreeze",
-		text:   "Their calls are let through again at once.",
+		text:   "Calls with these keys will work again immediately.",
 		undo:   "You can freeze them again.",
 		flash:  "keys_unfrozen",
 		change: (*keys.Service).Unfreeze,
 	},
 	"revoke": {
 		verb:   "Revoke",
-		text:   "Their calls are answered 401 from now on.",
+		text:   "Calls with these keys will get 401.",
 		flash:  "keys_revoked",
 		danger: true,
 		change: (*keys.Service).Revoke,

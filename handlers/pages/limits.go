@@ -192,14 +192,14 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 	for i, row := range f.rows {
 		of := typed[row.of]
 		if of == nil || !slices.Contains(windowTitles(), row.window) {
-			wrong[i] = "Choose a window, and whose calls are counted."
+			wrong[i] = "Choose a window and whose calls are counted."
 			continue
 		}
 		if row.calls == "" {
 			continue
 		}
 		if _, twice := of[row.window]; twice {
-			wrong[i] = "There is a limit for this window already. Remove one of the two."
+			wrong[i] = "There is already a limit for this window. Remove one of the two."
 			continue
 		}
 		of[row.window] = row.calls
@@ -215,7 +215,7 @@ func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
 	}
 	typed, wrong := form.byCounted()
 	if len(wrong) > 0 {
-		return h.saved(v, fault.New(fault.Invalid, "invalid_limits", "Nothing is saved yet."), "limits",
+		return h.saved(v, fault.New(fault.Invalid, "invalid_limits", "Nothing has been saved yet."), "limits",
 			v.param("project"), form)
 	}
 	_, err := h.Projects.UpdateSettings(v.ctx(), v.who, v.param("project"), form.revision, rules.Settings{

@@ -104,8 +104,8 @@ func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
 		row := projects.MappingOutcome{
 			Rule:   mappingText(one.GroupMapping),
 			Group:  one.GroupName,
-			Values: cmp.Or(strings.Join(one.Values, ", "), "not stated"),
-			State:  ui.Badge{Tone: ui.Cold, Text: "does not hold"},
+			Values: cmp.Or(strings.Join(one.Values, ", "), "not sent"),
+			State:  ui.Badge{Tone: ui.Cold, Text: "doesn't match"},
 		}
 		switch {
 		case one.More > 0 && len(one.Values) == 0:
@@ -115,9 +115,9 @@ func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
 		}
 		switch {
 		case one.Holds:
-			row.State = ui.Badge{Tone: ui.Good, Text: "holds"}
+			row.State = ui.Badge{Tone: ui.Good, Text: "matches"}
 		case one.Unavailable:
-			row.Values = "not available: the provider failed, so users stay in the group if they are in it"
+			row.Values = "not available: the provider failed, so users who are in the group stay in it"
 		case one.Withheld:
 			row.Values += " (withheld by the provider)"
 		}

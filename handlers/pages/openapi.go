@@ -61,8 +61,8 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 				Verb:   "Remove",
 				Kind:   "document",
 				Name:   found.Title + " " + found.Version,
-				Impact: append(h.callersOf(v, p, "", ""), "Requests are no longer checked against it, and callers no "+
-					"longer read it. Exports have a generated document again. Rules stay as they are."),
+				Impact: append(h.callersOf(v, p, "", ""), "Requests are no longer checked against it, and callers "+
+					"can no longer read it. Exports will contain a generated document again. Rules don't change."),
 				Undo: "You can add a document again.",
 			}
 		}
@@ -110,7 +110,7 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 	}
 	revision := in.IfMatch
 	if in.URL == "" && strings.TrimSpace(v.posted("openapi_document")) == "" {
-		err = fault.InvalidField("/url", "required", "Give the address of a document, or the document itself.")
+		err = fault.InvalidField("/url", "required", "Enter the URL of a document, or the document itself.")
 	} else {
 		_, _, err = h.Projects.SetOpenAPI(v.ctx(), v.who, p.ID, v.param("version"), in)
 	}
@@ -129,8 +129,8 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 		}, status)
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return shown("The document was changed since you opened this page. What is above is how it is now; save "+
-			"again to replace it with yours.", &formErrors{}, http.StatusPreconditionFailed)
+		return shown("The document has changed since you opened this page. The current version is shown above. To "+
+			"replace it with yours, save again.", &formErrors{}, http.StatusPreconditionFailed)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {

@@ -129,7 +129,8 @@ func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
 		}, status)
 	}
 	if fault.KindOf(err) == fault.Stale {
-		return shown("The settings were changed since you opened this page. Save again to replace them with yours.", "",
+		return shown("The settings have changed since you opened this page. To replace them with yours, save "+
+			"again.", "",
 			http.StatusPreconditionFailed)
 	}
 	wrong, ok := formErrorsIn(err)

@@ -56,8 +56,8 @@ func overviewOf(p rules.Project, traffic usage.Series, latest contract.Export) p
 // portability says how much of a project its latest export moved exactly or approximately.
 func portability(p rules.Project, latest contract.Export) projects.Portability {
 	out := projects.Portability{
-		Badge: ui.Badge{Text: "not tried yet"},
-		Note:  "See what leaves",
+		Badge: ui.Badge{Text: "not exported yet"},
+		Note:  "See what moves",
 		URL:   projectPath(p.Name) + "/export/preview",
 	}
 	of := latest.Ledger

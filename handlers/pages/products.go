@@ -155,7 +155,7 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 	}
 	path := productPath(p.ID)
 	m := projects.Conflict{
-		Page:    v.shell("Changed meanwhile", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Page:    v.shell("Changed since you opened it", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		BackURL: path,
 		Action:  path,
 		What:    "The product " + p.Name,

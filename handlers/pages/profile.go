@@ -75,11 +75,11 @@ func (h *Handler) showConfirmation(v *visit) (web.Answer, error) {
 func (h *Handler) confirmation(v *visit) (account.Confirmation, error) {
 	path := "/email/" + url.PathEscape(v.param("code"))
 	email, err := h.Accounts.UnconfirmedEmail(v.ctx(), v.param("code"))
-	return account.Confirmation{Page: v.shell("New e-mail address", path), Action: path, Email: email}, err
+	return account.Confirmation{Page: v.shell("New email address", path), Action: path, Email: email}, err
 }
 
 func confirmationOver(v *visit) web.Answer {
-	page := account.ConfirmationOverPage(v.shell("This link is over", "/account"))
+	page := account.ConfirmationOverPage(v.shell("This link doesn't work", "/account"))
 	return web.Answer{Status: http.StatusGone, Page: page}
 }
 

@@ -150,7 +150,7 @@ func (h *Handler) detachWith(v *visit, p rules.Project, t contract.Tenant, wrong
 			Verb:   "Detach",
 			Kind:   "tenant",
 			Name:   t.DisplayName,
-			Impact: append(h.callersOf(v, p, "", t.ID), "From then on "+p.DisplayName+" answers its keys with 403."),
+			Impact: append(h.callersOf(v, p, "", t.ID), "After that, "+p.DisplayName+" refuses its keys with 403."),
 			Undo:   "The tenant stays, with its keys, users and groups. You can attach it again.",
 			Error:  wrong.rest(),
 		}

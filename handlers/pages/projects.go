@@ -164,7 +164,7 @@ func lastExportText(e contract.Export) string {
 	case contract.ExportFailed:
 		return "last export failed"
 	case contract.ExportCancelled:
-		return "last export cancelled"
+		return "last export canceled"
 	case contract.ExportReady, contract.ExportExpired:
 		return "exported " + humanize.Time(e.CreatedAt)
 	}

@@ -32,7 +32,7 @@ func recoveryForm(v *visit, email string) signin.Recovery {
 }
 
 func (h *Handler) recoveryOver(v *visit) web.Answer {
-	page := signin.RecoveryOverPage(v.shell("This link is over", "/signin"), h.Accounts.SendsMail())
+	page := signin.RecoveryOverPage(v.shell("This link doesn't work", "/signin"), h.Accounts.SendsMail())
 	return web.Answer{Status: http.StatusGone, Page: page}
 }
 
@@ -63,7 +63,7 @@ func (h *Handler) saveRecovered(v *visit) (web.Answer, error) {
 
 // showForgotten asks for the address that a link for a new password is mailed to.
 func (h *Handler) showForgotten(v *visit) (web.Answer, error) {
-	m := signin.Forgotten{Page: v.shell("Password forgotten", "/recover"), Mails: h.Accounts.SendsMail()}
+	m := signin.Forgotten{Page: v.shell("Reset your password", "/recover"), Mails: h.Accounts.SendsMail()}
 	m.Sent = m.Mails && v.c.Query("sent") != ""
 	return web.Show(signin.ForgottenPage(m)), nil
 }
@@ -84,7 +84,7 @@ func (h *Handler) mailRecovery(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := signin.Forgotten{
-		Page:  v.shell("Password forgotten", "/recover"),
+		Page:  v.shell("Reset your password", "/recover"),
 		Mails: true,
 		Email: wrong.value("/email", email),
 		Error: wrong.rest(),

@@ -127,7 +127,7 @@ func (h *Handler) settingsPages(p pageRouter) {
 	p.signedIn("GET", searchPath, h.showSearch)
 	p.signedIn("POST", searchPath, h.showSearch)
 	p.signedIn("GET", "/shortcuts", h.showShortcuts)
-	p.handle("POST", codePath, h.requireSession(h.showCode)) // not signedIn: it is no form, and changes nothing
+	p.handle("POST", codePath, h.requireSession(h.showCode)) // not signedIn: it isn't a form, and changes nothing
 }
 
 // projectPages are projects and their settings.

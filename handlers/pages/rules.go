@@ -47,14 +47,14 @@ func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
 		added[i].Mode = snapshot.RulesShadow
 	}
 	if len(added) == 0 {
-		f.Proposal = "No further rules follow from the OpenAPI document."
+		f.Proposal = "The OpenAPI document suggests no further rules."
 		return
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
-	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " of the OpenAPI document. " +
-		"Change what you like; nothing is saved yet."
+	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " from the OpenAPI document. " +
+		"You can edit them; nothing is saved yet."
 	if found.Derived {
-		f.Proposal += " The document names no scopes, so that they are made of its paths."
+		f.Proposal += " The document names no scopes, so they are derived from its paths."
 	}
 	if n := len(found.LeftOut); n > 0 {
 		f.Proposal += " No rule can be made for " + english.Plural(n, "operation", "") + ", such as " +
@@ -110,7 +110,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		}
 		mark(m.Form)
 	}
-	if m.Form == nil || m.Form.Proposal == "" { // those of a proposal are beside it
+	if m.Form == nil || m.Form.Proposal == "" { // those of a proposal are next to it
 		m.Warnings, _ = warningTexts(p.KeyTypeWarnings(v.param("version")), nil)
 		for _, one := range found.Warnings {
 			m.Warnings = append(m.Warnings, one.Detail)
@@ -120,12 +120,12 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 }
 
 func ruleFacts(of *snapshot.Rules) []ui.Fact {
-	open, scopes := "open", "not asked for"
+	open, scopes := "open", "not required"
 	if of.Default == snapshot.RulesDeny {
 		open = "closed"
 	}
 	if of.ReadWriteScopes {
-		scopes = "asked of keys where no rule names scopes"
+		scopes = "required of keys if no rule names scopes"
 	}
 	return []ui.Fact{
 		{Label: "Routes without a rule", Value: open},
@@ -148,7 +148,7 @@ func ruleRow(
 	}
 	for _, one := range missed {
 		if one.Rule == rule.ID {
-			row.Missed = append(row.Missed, "named no object in "+english.Plural(int(one.Calls), "answer", "")+": "+
+			row.Missed = append(row.Missed, "found no object in "+english.Plural(int(one.Calls), "response", "")+": "+
 				missText(one.Reason))
 		}
 	}
@@ -159,23 +159,23 @@ func ruleRow(
 func missText(reason string) string {
 	switch policy.MissReason(reason) {
 	case policy.MissNotJSON:
-		return "it is no JSON"
+		return "it isn't JSON"
 	case policy.MissEncoded:
-		return "it is compressed otherwise than by gzip"
+		return "it's compressed, but not with gzip"
 	case policy.MissTooLarge:
-		return "it is over 1 MB"
+		return "it's over 1 MB"
 	case policy.MissNoBody:
 		return "it has no body"
 	case policy.MissIncomplete:
-		return "it was broken off"
+		return "it was cut off"
 	case policy.MissNoValue:
-		return "nothing is at the place that the rule names"
+		return "it has nothing at the place that the rule names"
 	case policy.MissUnusable:
-		return "the value is no text and no whole number, or too long"
+		return "the value isn't text or a whole number, or is too long"
 	case policy.MissOverloaded:
-		return "too many waited for the database"
+		return "too many were waiting for the database"
 	case policy.MissNoMemory:
-		return "the bodies of other calls took all the memory that they may"
+		return "the bodies of other calls used all the available memory"
 	}
 	return reason
 }
@@ -197,7 +197,7 @@ func needsOf(rule *snapshot.Rule) string {
 		needs = append(needs, "owner of "+rule.Owner)
 	}
 	if len(needs) == 0 {
-		needs = append(needs, "nothing more")
+		needs = append(needs, "nothing else")
 	}
 	if rule.Remember != "" {
 		needs = append(needs, "remembers "+rule.Remember)
@@ -227,7 +227,7 @@ func shadowOfOthers(of *snapshot.Rules, counted []usage.ShadowRefusal) []string 
 		case one.Rule == policy.ByDefault:
 			out = append(out, "Would have refused "+calls+" to routes without a rule.")
 		case one.Rule == policy.ByReadWriteScopes:
-			out = append(out, "Would have refused "+calls+" of keys without the scope read or write.")
+			out = append(out, "Would have refused "+calls+" with keys that lack the scope read or write.")
 		case !slices.ContainsFunc(of.List, known):
 			out = append(out, "Removed rules would have refused "+calls+".")
 		}
@@ -263,7 +263,7 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wron
 	for n, line := range lines(text) {
 		words := strings.Fields(line)
 		if len(words) < 2 {
-			return nil, fmt.Sprintf("Line %d: give methods and a path, such as GET /orders/{id}.", n+1)
+			return nil, fmt.Sprintf("Line %d: enter methods and a path, such as GET /orders/{id}.", n+1)
 		}
 		rule := snapshot.Rule{Methods: strings.Split(strings.ToUpper(words[0]), ","), Path: words[1]}
 		for _, word := range words[2:] {
@@ -284,8 +284,8 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wron
 			case "forget":
 				rule.Forget = value
 			default:
-				return nil, fmt.Sprintf("Line %d: %s is none of scopes=, groups=, role=, owner=, remember=, forget= "+
-					"and mode=.", n+1, word)
+				return nil, fmt.Sprintf("Line %d: %s isn't one of scopes=, groups=, role=, owner=, remember=, "+
+					"forget= and mode=.", n+1, word)
 			}
 		}
 		same := func(have snapshot.Rule) bool {
@@ -336,8 +336,8 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 	}
 	if fault.KindOf(err) == fault.Stale {
 		revision = now.ETag
-		return shown(ui.Value{Text: text}, "The rules were changed since you opened this page. The list above is how "+
-			"they are now; save again to replace them with yours.", http.StatusPreconditionFailed)
+		return shown(ui.Value{Text: text}, "The rules have changed since you opened this page. The list above shows "+
+			"the current rules. To replace them with yours, save again.", http.StatusPreconditionFailed)
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {

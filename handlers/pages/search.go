@@ -144,7 +144,7 @@ func (v *visit) actions(project string) []ui.Link {
 	return append(out,
 		ui.Link{URL: tokensPath, Text: "Create an access token"},
 		ui.Link{URL: "/account", Text: "Account settings"},
-		ui.Link{URL: "/account/sessions", Text: "See where you are signed in"},
+		ui.Link{URL: "/account/sessions", Text: "See where you're signed in"},
 		ui.Link{URL: "/teams", Text: "Create a team"},
 		ui.Link{URL: "/shortcuts", Text: "Keyboard shortcuts"})
 }
@@ -155,9 +155,9 @@ func (h *Handler) showShortcuts(v *visit) (web.Answer, error) {
 		Page: v.shell("Keyboard shortcuts", "/shortcuts", ui.Crumb{Text: "Keyboard shortcuts"}),
 		Rows: []search.Shortcut{
 			{Keys: []string{"Ctrl", "K"}, Text: "Search; ⌘ K on a Mac"},
-			{Keys: []string{"/"}, Text: "Search, where no field has the focus"},
+			{Keys: []string{"/"}, Text: "Search, when no field has the focus"},
 			{Keys: []string{"?"}, Text: "This list"},
-			{Keys: []string{"↑", "↓"}, Text: "Through results and menus"},
+			{Keys: []string{"↑", "↓"}, Text: "Move through results and menus"},
 			{Keys: []string{"Enter"}, Text: "Open the result; in the search field, the first one"},
 			{Keys: []string{"Esc"}, Text: "Close"},
 		},

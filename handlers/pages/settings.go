@@ -117,7 +117,7 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	now := p.Versions[i]
 	m.What, m.Action = "The access of version "+now.Name, accessAction(p, now)
 	m.Rows = []projects.Difference{
-		{Label: "Who may call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
+		{Label: "Who can call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(now.Mode)},
 		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(now.Methods)},
 		{Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(now.Issuers)},
 		{

@@ -143,6 +143,6 @@ func (h *Handler) welcome(v *visit) (web.Answer, error) {
 
 func (h *Handler) linkOver(v *visit) (web.Answer, error) {
 	used, err := h.Accounts.HasAccounts(v.ctx())
-	m := signin.LinkOver{Page: v.shell("This link is over", "/signin"), Used: used}
+	m := signin.LinkOver{Page: v.shell("This link doesn't work", "/signin"), Used: used}
 	return web.Answer{Status: http.StatusGone, Page: signin.LinkOverPage(m)}, err
 }

@@ -23,7 +23,8 @@ func (h *Handler) offerDeletion(v *visit, t contract.Team, m *team.Team) error {
 		return err
 	}
 	if len(d.Projects) > 0 {
-		m.Kept = "A team with projects cannot be deleted. Move them to another team, or delete them for good, first: " +
+		m.Kept = "You can't delete a team that has projects. First move these to another team, or delete them for " +
+			"good: " +
 			strings.Join(d.Projects, ", ") + "."
 		if d.MoreProjects > 0 {
 			m.Kept = strings.TrimSuffix(m.Kept, ".") + " and " + humanize.Comma(d.MoreProjects) + " more."
@@ -46,7 +47,7 @@ func (h *Handler) offerDeletion(v *visit, t contract.Team, m *team.Team) error {
 			countFact("Webhooks", d.Webhooks),
 		},
 		Impact: []string{
-			"All of this goes along. Members lose their access at once; their accounts stay.",
+			"All of this is deleted. Members lose their access immediately. Their accounts stay.",
 			"The team's audit log can no longer be read.",
 		},
 	}

@@ -138,7 +138,7 @@ func (h *Handler) teamSettings(v *visit) (team.Team, error) {
 			Kind:   "team",
 			Name:   found.Name,
 			Impact: []string{
-				"You lose access to its projects at once, with your access tokens too. The projects stay.",
+				"You immediately lose access to its projects, including with your access tokens. The projects stay.",
 			},
 			Undo: "An owner would have to invite you again.",
 		},
@@ -179,7 +179,7 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	list := &listing{
 		path:   path,
 		one:    "member",
-		search: "E-mail or name",
+		search: "Email or name",
 		orders: []listOrder{
 			{by: "joined", text: "Joined"}, {by: "name", text: "Name"}, {by: "role", text: "Role"},
 		},
@@ -232,9 +232,9 @@ func (h *Handler) invitationSection(v *visit, path string, at contract.TeamPath)
 		prefix:  "invitations_",
 		section: "invitations",
 		one:     "invitation",
-		search:  "E-mail",
+		search:  "Email",
 		orders: []listOrder{
-			{by: "created", text: "Age"}, {by: "email", text: "E-mail"}, {by: "role", text: "Role"},
+			{by: "created", text: "Age"}, {by: "email", text: "Email"}, {by: "role", text: "Role"},
 			{by: "expires", text: "End"},
 		},
 	}
@@ -258,13 +258,13 @@ func (h *Handler) invitationSection(v *visit, path string, at contract.TeamPath)
 			RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke",
 		}
 		if row.For == "" {
-			row.For = "Link of " + i.CreatedAt.Format("2 January 15:04")
+			row.For = "Link from " + i.CreatedAt.Format("2 January 15:04")
 		}
 		switch {
 		case i.MailedAt != nil:
-			row.For += ", mailed"
+			row.For += ", emailed"
 		case i.ByMail:
-			row.For += ", not mailed yet"
+			row.For += ", not emailed yet"
 		}
 		m.Rows = append(m.Rows, row)
 	}

@@ -14,9 +14,10 @@ import (
 
 func tenantCORSSection(t contract.Tenant, cors contract.SavedCORS, mayChange bool) ui.CORS {
 	m := ui.CORS{
-		Hint: "With keys and tokens of this tenant, pages of these origins may call from a browser, in place of " +
-			"those of the projects that serve it (CORS). Preflights carry no credentials: they are answered by what " +
-			"the project and its tenants allow together. Without any origin, the projects' settings apply.",
+		Hint: "Browsers let pages from these origins make calls with this tenant's keys and tokens (CORS). These " +
+			"settings replace those of the projects that serve the tenant. Preflights carry no credentials, so they " +
+			"are answered with what the project and all of its tenants allow. If no origin is listed, the projects' " +
+			"settings apply.",
 		Apps: "tenant's",
 	}
 	if mayChange {
@@ -59,7 +60,7 @@ func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error
 	}
 	path := tenantPath(t.ID)
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed meanwhile", path),
+		Page:    v.tenantShell(t, "Changed since you opened it", path),
 		BackURL: path,
 		Action:  path + "/cors",
 		What:    "Cross-origin calls",

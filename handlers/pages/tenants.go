@@ -148,7 +148,7 @@ func (v *visit) tenantModel(t contract.Tenant, cors contract.SavedCORS) tenants.
 	mayChange := v.who.May(t.Team, access.TenantUpdate)
 	m.CORS = tenantCORSSection(t, cors, mayChange)
 	if t.Project != nil {
-		m.Facts[1].Value = "its project alone, which keeps it as long as it exists"
+		m.Facts[1].Value = "its project, for as long as the project exists"
 	}
 	if mayChange {
 		m.Change = &tenants.Change{
@@ -213,7 +213,7 @@ func (h *Handler) tenantConflict(v *visit, mine contract.TenantChange) (web.Answ
 	}
 	path, name, owner := tenantPath(t.ID), *mine.DisplayName, mine.FallbackOwner.Or("")
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed meanwhile", path),
+		Page:    v.tenantShell(t, "Changed since you opened it", path),
 		BackURL: path,
 		Action:  path,
 		What:    "The tenant " + t.Name,

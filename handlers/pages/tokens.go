@@ -21,8 +21,8 @@ var scopeTexts = map[access.Scope]string{
 	access.ScopeWrite:  "Create, change and claim projects.",
 	access.ScopeKeys:   "Create, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
-	access.ScopeUsers:  "See and change the end users and groups of tenants; what provisioning by SCIM needs.",
-	access.ScopeAdmin:  "Teams, members, the audit log, access tokens and webhooks.",
+	access.ScopeUsers:  "See and change the users and groups of tenants. Provisioning with SCIM needs this scope.",
+	access.ScopeAdmin:  "Manage teams, members, access tokens and webhooks, and read the audit log.",
 }
 
 func (h *Handler) showTokens(v *visit) (web.Answer, error) {
@@ -183,7 +183,7 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 		Name: token.Name,
 		Facts: []ui.Fact{
 			{Label: "Token", Value: "…" + token.Last4, Mono: true},
-			{Label: "Made by", Value: tokenKind(token)},
+			{Label: "Created by", Value: tokenKind(token)},
 			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
 			{Label: "Created", Value: moment(token.CreatedAt)},
 			{Label: "Last used", Value: lastUse(token)},
@@ -194,7 +194,8 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 			Verb:   "Revoke",
 			Kind:   "token",
 			Name:   token.Name,
-			Impact: []string{"Programs that use this token stop working at once. Last used: " + lastUse(token) + "."},
+			Impact: []string{"Programs that use this token stop working immediately. Last used: " +
+				"" + lastUse(token) + "."},
 			Error:  wrong.rest(),
 		},
 		BackURL: tokensPath,

@@ -200,8 +200,8 @@ func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
 			return web.Answer{}, err
 		}
 		revision = now.ETag
-		return shown("", "The transforms were changed since you opened this page. The list above is how they are now; "+
-			"save again to replace them with yours.", http.StatusPreconditionFailed)
+		return shown("", "The transforms have changed since you opened this page. The list above shows the current "+
+			"transforms. To replace them with yours, save again.", http.StatusPreconditionFailed)
 	}
 	found, ok := formErrorsIn(err)
 	if !ok {

@@ -109,7 +109,7 @@ func userFacts(u contract.User) []ui.Fact {
 	if u.Email != "" && !u.EmailVerified {
 		email += " (not confirmed by a provider)"
 	}
-	facts := []ui.Fact{{Label: "E-mail", Value: email}, {Label: "ID", Value: u.ID, Mono: true, Copy: "user-id"}}
+	facts := []ui.Fact{{Label: "Email", Value: email}, {Label: "ID", Value: u.ID, Mono: true, Copy: "user-id"}}
 	if u.UserName != "" {
 		facts = append(facts, ui.Fact{Label: "User name", Value: u.UserName})
 	}
@@ -149,9 +149,9 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u contract.User) error {
 		Name:   userTitle(u),
 		Impact: []string{
 			countText(int64(len(m.Sessions)), "session") + " and " +
-				countText(int64(len(u.Groups)), "group membership") + " end at once, with their identities.",
+				countText(int64(len(u.Groups)), "group membership") + " end immediately, with their identities.",
 		},
-		Undo: "This cannot be undone. Where the tenant is open, they can sign in again as a new user.",
+		Undo: "This can't be undone. If the tenant is open to everyone, they can sign in again as a new user.",
 	}
 	options, err := h.groupOptions(v, u.Tenant)
 	isMember := func(o ui.Option) bool {
@@ -203,13 +203,13 @@ func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error)
 	}
 	path := userPath(u.ID)
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed meanwhile", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
+		Page:    v.tenantShell(t, "Changed since you opened it", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
 		BackURL: path,
 		Action:  path,
 		What:    "The user " + userTitle(u),
 		Rows: []projects.Difference{
 			{Label: "Name", Theirs: textOrNone(u.Name), Yours: textOrNone(name)},
-			{Label: "E-mail", Theirs: textOrNone(u.Email), Yours: textOrNone(email)},
+			{Label: "Email", Theirs: textOrNone(u.Email), Yours: textOrNone(email)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: u.ETag},

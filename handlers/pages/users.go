@@ -81,7 +81,7 @@ func userList(path string) *listing {
 	return &listing{
 		path:   path,
 		one:    "user",
-		search: "E-mail or name",
+		search: "Email or name",
 		orders: []listOrder{{by: "created", desc: true}, {by: "name"}, {by: "state"}, {by: "last_login", desc: true}},
 		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
 			{Value: directory.Active, Title: "Active"},

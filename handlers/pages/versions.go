@@ -191,16 +191,16 @@ func (h *Handler) placeModel(v *visit, at place) (projects.Place, error) {
 		Facts:   []ui.Fact{{Label: "Environments", Value: namesOf(at.version.Environments)}},
 	}
 	form := projects.RenameForm{Action: at.path(), Revision: at.version.ETag, Name: ui.Value{Text: at.version.Name}}
-	form.Hint = "The addresses of its environments change at once."
+	form.Hint = "The gateway URLs of its environments change immediately."
 	if e := at.environment; e != nil {
 		m.Kind, m.Heading = "environment", "Environment "+e.Name
 		m.Facts = []ui.Fact{
 			{Label: "Version", Value: at.version.Name},
-			{Label: "Answers at", Value: h.Web.Config.Address(e.Project, e.Version, e.Name), Mono: true},
+			{Label: "Gateway URL", Value: h.Web.Config.Address(e.Project, e.Version, e.Name), Mono: true},
 			{Label: "Forwards to", Value: e.Target, Mono: true},
 		}
 		form.Revision, form.Name = e.ETag, ui.Value{Text: e.Name}
-		form.Hint = "Its address changes at once. API keys that are limited to it follow."
+		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
 	}
 	m.Page = v.shell(m.Heading, at.path(), projectsCrumb(), projectCrumb(at.project), ui.Crumb{Text: m.Heading})
 	stops, err := h.Projects.Removal(v.ctx(), v.who, at.project.ID, at.removal())
@@ -222,9 +222,10 @@ func (h *Handler) placeModel(v *visit, at place) (projects.Place, error) {
 func (at place) lastText() string {
 	switch {
 	case at.environment == nil && len(at.project.Versions) == 1:
-		return "This is the only version of the project, so it cannot be removed."
+		return "This is the project's only version, so it can't be removed."
 	case at.environment != nil && len(at.version.Environments) == 1:
-		return "This is the only environment of version " + at.version.Name + ", so it cannot be removed without it."
+		return "This is the only environment of version " + at.version.Name + ", so you can only remove the whole " +
+			"version."
 	}
 	return ""
 }
@@ -254,14 +255,13 @@ func (at place) confirmation(kind string, stops rules.Removal) *ui.Confirmation 
 	}
 	c.Impact = []string{"No calls since " + stops.Since.Format("15:04 MST") + "."}
 	if stops.Calls > 0 {
-		c.Impact = []string{"Calls such as those above are answered 404 from now on."}
+		c.Impact = []string{"Calls like those above will get 404."}
 	}
 	if stops.Keys > 0 {
-		c.Impact = append(c.Impact, "A removal revokes "+countText(stops.Keys, "API key")+" that can open nothing "+
-			"else.")
+		c.Impact = append(c.Impact, "Removing it revokes "+countText(stops.Keys, "API key")+" with no other use.")
 	}
 	if len(stops.Hosts) > 0 {
-		c.Impact = append(c.Impact, "These host names end with it: "+strings.Join(stops.Hosts, ", ")+".")
+		c.Impact = append(c.Impact, "These custom domains are removed with it: "+strings.Join(stops.Hosts, ", ")+".")
 	}
 	if !stops.Idle() {
 		c.Type = at.name()

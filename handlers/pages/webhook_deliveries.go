@@ -105,7 +105,7 @@ func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
 		Payload: indented(d.Payload),
 		Answer:  d.LastAnswer,
 		Facts: []ui.Fact{
-			{Label: "Address", Value: w.URL, Mono: true},
+			{Label: "URL", Value: w.URL, Mono: true},
 			{Label: "webhook-id", Value: d.ID, Mono: true},
 			{Label: "Created", Value: moment(d.CreatedAt)},
 			{Label: "Attempts", Value: row.Attempts},

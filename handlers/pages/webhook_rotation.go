@@ -20,14 +20,14 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 		Kind:   "secret",
 		Impact: []string{
 			"Deliveries are signed with both secrets for " + lifetimeText(int64(webhooks.DefaultOverlap.Seconds())) +
-				". A receiver that does not have the new one by then refuses them.",
+				". A receiver that doesn't have the new secret by then will refuse them.",
 		},
-		Undo:     "The old secret cannot be kept for longer.",
+		Undo:     "You can't keep the old secret any longer.",
 		ByButton: true,
 	}
 	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {
 		until := moment(*w.OldSecretExpiresAt)
-		c.Impact = append(c.Impact, "The secret before it, which signs until "+until+", ends now.")
+		c.Impact = append(c.Impact, "The previous secret, which signs until "+until+", ends now.")
 	}
 	return c
 }
@@ -38,7 +38,7 @@ func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 		err = access.Check(v.who, w.Team, access.WebhookChange)
 	}
 	if err == nil {
-		err = v.confirmed("Confirm that the webhook gets a new secret.")
+		err = v.confirmed("Confirm that you want a new secret for this webhook.")
 	}
 	var rotated contract.WebhookWithSecret
 	if err == nil {

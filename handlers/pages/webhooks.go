@@ -32,7 +32,7 @@ func (h *Handler) webhookList(v *visit) (pages.List, error) {
 	list := &listing{
 		path:   webhooksPath,
 		one:    "webhook",
-		search: "Address or description",
+		search: "Description or URL",
 		orders: []listOrder{{by: "created", desc: true}, {by: "url"}},
 		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
 			{Value: contract.WebhookOn, Title: "On"},
@@ -155,7 +155,7 @@ func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 		Title:  found.Heading,
 		Secret: found.Secret,
 		Back:   webhookPath(w.ID),
-		Facts:  []ui.Fact{{Label: "Address", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
+		Facts:  []ui.Fact{{Label: "URL", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
 	}
 	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
@@ -257,7 +257,7 @@ func webhookNotice(w contract.Webhook) *ui.Notice {
 		return &ui.Notice{
 			Tone: ui.Warn,
 			Text: "Nothing has arrived since " + moment(*w.FailingSince) +
-				". After five days Postern turns the webhook off.",
+				". After five days, Postern turns the webhook off.",
 		}
 	}
 	return nil
@@ -322,5 +322,5 @@ func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
 func (h *Handler) webhookImpact(v *visit, w contract.Webhook) []string {
 	n, err := h.Webhooks.DeliveredLastDay(v.ctx(), v.who, w.ID)
 	return append(v.figure(countText(n, "delivery")+" in the last 24 hours.", err),
-		"Its events are no longer sent to "+w.URL+". Its deliveries go along, also those on their way.")
+		"Events are no longer sent to "+w.URL+". Its deliveries are deleted, including pending ones.")
 }

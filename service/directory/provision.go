@@ -52,26 +52,26 @@ type ExternalIdentity struct {
 }
 
 var (
-	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask the operator of "+
-		"this application to unfreeze it.")
+	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask the application's support to "+
+		"unfreeze it.")
 	errNotInvited = fault.New(fault.Forbidden, "not_invited",
-		"This application is open to invited users only. Ask its operator for an invitation.")
+		"Only invited users can sign in to this application. Ask the application's support for an invitation.")
 	errSharedAddress = fault.New(fault.Forbidden, "invitation_required",
-		"Several users with your e-mail address were invited or provisioned here, so that the address doesn't tell "+
-			"which of them you are. Open your invitation link, or ask the operator of this application for one.")
+		"Several users with your email address were invited or provisioned here, so the address doesn't show which "+
+			"of them you are. Open your invitation link, or ask the application's support for one.")
 	errNeedsInvitation = fault.New(fault.Forbidden, "invitation_required",
-		"A user with your e-mail address was invited or provisioned here, and this provider doesn't prove that you "+
-			"are that user. Open your invitation link, or ask the operator of this application for one.")
+		"A user with your email address was invited or provisioned here, and this provider doesn't prove that you "+
+			"are that user. Open your invitation link, or ask the application's support for one.")
 )
 
 // Faults that sign-ins share with hosted login's own.
 var (
 	// ErrInvitationOver is of an invitation link that can't be used.
 	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has been used, has expired or "+
-		"was replaced. Ask the operator of this application for another.")
+		"was replaced. Ask the application's support for a new one.")
 	// ErrIdentityTaken is of an identity that is linked to another user.
 	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
-		"use it for yours, sign in to that account first and delete it.")
+		"use it for your account, first sign in to the other account and delete it.")
 )
 
 // FindByIdentity returns the end user who is linked to an identity, and false if there

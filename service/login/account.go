@@ -22,11 +22,11 @@ const freshFor = 10 * time.Minute
 const CodeSignInAgain = "sign_in_again"
 
 var (
-	errNoSession = fault.New(fault.Unauthenticated, CodeSignInAgain, "You are not signed in here. Sign in.")
-	errNotFresh  = fault.New(fault.Forbidden, CodeSignInAgain, "Sign in again first: your sign-in is longer than "+
+	errNoSession = fault.New(fault.Unauthenticated, CodeSignInAgain, "You aren't signed in here. Sign in first.")
+	errNotFresh  = fault.New(fault.Forbidden, CodeSignInAgain, "Sign in again first. You last signed in more than "+
 		"ten minutes ago.")
-	errNoAccount = fault.New(fault.Forbidden, "no_account", "You have no account here. Sign in to the application "+
-		"first.")
+	errNoAccount = fault.New(fault.Forbidden, "no_account", "You don't have an account here. Sign in to the "+
+		"application first.")
 )
 
 // Account is what an end user sees of themselves on the account page of an app client.

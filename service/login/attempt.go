@@ -26,13 +26,13 @@ func NewBrowser() string { return newSecret() }
 var (
 	errOtherBrowser = fault.New(
 		fault.Forbidden, "login_other_browser",
-		"This sign-in was not begun in this browser, or took longer than ten minutes. Go back to the application "+
+		"This sign-in wasn't started in this browser, or took longer than ten minutes. Go back to the application "+
 			"and sign in again.",
 	)
 	errAnswered = fault.New(
 		fault.Conflict, "login_answered",
-		"This sign-in has been answered already. Go back to the application; "+
-			"if you are not signed in there, sign in again.",
+		"This sign-in has already been completed. Go back to the application. If you're not signed in there, sign in "+
+			"again.",
 	)
 )
 
@@ -91,7 +91,8 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 	if !demandOf(attempt).canBeMetBy(row.Type) {
 		return "", fault.New(
 			fault.Conflict, errorUnmet,
-			"The application demands a proof of when you signed in, which %s cannot give. Choose another way.",
+			"The application requires proof of when you signed in, which %s can't provide. Choose another way to "+
+				"sign in.",
 			labelOf(row),
 		)
 	}
@@ -258,13 +259,13 @@ func (s *Service) callback(
 func refusedBy(c providers.Config, code string) error {
 	if code == "access_denied" || code == "consent_required" || code == "user_cancelled" {
 		return fault.New(
-			fault.Forbidden, "provider_denied", "You did not finish signing in with %s.",
+			fault.Forbidden, "provider_denied", "You didn't finish signing in with %s.",
 			providers.LabelOf(c.Type),
 		)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s could not sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type),
+		"%s couldn't sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type),
 	).Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
 }
 
@@ -275,7 +276,7 @@ func plainCode(code string) string {
 	if codePattern.MatchString(code) {
 		return code
 	}
-	return "an error code that is none"
+	return "an invalid error code"
 }
 
 // complete finishes the login of a user who consented to the request's scopes before,
@@ -369,7 +370,7 @@ func (h *handed) check(row models.Provider) error {
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s gave no %s. Contact the application's operator.", labelOf(row), what,
+		"%s didn't send an %s. Contact the application's support.", labelOf(row), what,
 	)
 }
 

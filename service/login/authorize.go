@@ -75,8 +75,7 @@ type ProviderOption struct {
 
 var errRedirectURI = fault.New(
 	fault.Malformed, "redirect_uri_mismatch",
-	"The application asked to send you to an address that is not registered for it. Contact the application's "+
-		"operator.",
+	"The application asked to send you to an address that isn't registered for it. Contact the application's support.",
 )
 
 // Authorize checks an authorization request and stores an attempt for the browser.
@@ -112,7 +111,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	}
 	hint, err := s.hintedUser(ctx, client, in.Hint)
 	if errors.Is(err, errToken) {
-		return s.sentBack(look, in, "invalid_request", "id_token_hint is no ID token of this issuer"), nil
+		return s.sentBack(look, in, "invalid_request", "id_token_hint isn't an ID token of this issuer"), nil
 	}
 	if err != nil {
 		return Attempt{}, fmt.Errorf("login: read the id_token_hint: %w", err)
@@ -127,7 +126,8 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if len(options) == 0 {
 		return Attempt{}, fault.New(
 			fault.Unavailable, "no_providers",
-			"You cannot sign in yet: this application has no sign-in provider. Contact its operator.",
+			"You can't sign in yet, because this application has no sign-in provider. Contact the application's "+
+				"support.",
 		)
 	}
 	attempt := in.attempt(browser, models.Now())
@@ -186,7 +186,7 @@ func (s *Service) sentBack(look Look, in AuthorizationRequest, code, text string
 		Back:   s.backTo(in.attempt("", models.Now()), url.Values{"error": {code}, "error_description": {text}}),
 	}
 	if look.Unclaimed {
-		out.Refused = fmt.Sprintf("The application's request cannot be taken: %s (%s).", text, code)
+		out.Refused = fmt.Sprintf("The application's request was refused: %s (%s).", text, code)
 	}
 	return out
 }
@@ -198,15 +198,15 @@ func (in AuthorizationRequest) check(client models.AppClient) (code, text string
 	case in.Repeated:
 		return "invalid_request", "a parameter is sent twice"
 	case in.Request != "":
-		return "request_not_supported", "request objects are not taken"
+		return "request_not_supported", "request objects aren't supported"
 	case in.ResponseType == "":
-		return "invalid_request", "response_type is missing: it has to be code"
+		return "invalid_request", "response_type is missing; it must be code"
 	case in.ResponseType != "code":
-		return "unsupported_response_type", "response_type has to be code"
+		return "unsupported_response_type", "response_type must be code"
 	case !slices.Contains(strings.Fields(in.Scope), "openid"):
-		return "invalid_scope", "scope has to contain openid"
+		return "invalid_scope", "scope must contain openid"
 	case in.MaxAge != "" && !isWholeNumber(in.MaxAge):
-		return "invalid_request", "max_age is a number of seconds"
+		return "invalid_request", "max_age must be a number of seconds"
 	case len(in.State) > maxState || len(in.Nonce) > maxState || len(in.Scope) > maxScope:
 		return "invalid_request", "state, nonce or scope is too long"
 	}
@@ -227,11 +227,11 @@ func (in AuthorizationRequest) checkPrompt() (code, text string) {
 	values := strings.Fields(in.Prompt)
 	for i, one := range values {
 		if !slices.Contains(knownPrompts, one) || slices.Contains(values[:i], one) {
-			return "invalid_request", "prompt is none, or of login, consent and select_account each once"
+			return "invalid_request", "prompt must be none, or any of login, consent and select_account, each only once"
 		}
 	}
 	if slices.Contains(values, "none") && len(values) > 1 {
-		return "invalid_request", "prompt=none stands alone"
+		return "invalid_request", "prompt=none can't be combined with other values"
 	}
 	return "", ""
 }

@@ -63,9 +63,9 @@ func isWeb(uri string) bool {
 func (in AuthorizationRequest) checkMode() (code, text string) {
 	switch {
 	case in.ResponseMode == formPost && in.mode() == "":
-		return "invalid_request", "response_mode=form_post needs a redirect URI with https or http"
+		return "invalid_request", "response_mode=form_post requires a redirect URI with https or http"
 	case in.ResponseMode != "" && in.ResponseMode != "query" && in.ResponseMode != formPost:
-		return "invalid_request", "response_mode has to be query or form_post"
+		return "invalid_request", "response_mode must be query or form_post"
 	}
 	return "", ""
 }

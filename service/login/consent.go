@@ -128,7 +128,7 @@ func (s *Service) openTicket(tx *models.Tx, attempt string, sealed secrets.Seale
 	return entry, json.Unmarshal([]byte(plain.Reveal()), &entry)
 }
 
-// Share is one line of the consent page: what the client learns, or may do.
+// Share is one line of the consent page: what the client will be able to do.
 type Share struct {
 	Scope      string // or the pseudo scope provider_token
 	Text       string
@@ -139,13 +139,13 @@ type Share struct {
 
 // shareTexts are the lines of the consent page by scope.
 var shareTexts = map[string]string{
-	"openid":         "an id that stands for you",
-	"profile":        "your name, and what your provider states of your profile, such as picture and language",
-	"email":          "your e-mail address",
-	"groups":         "the groups you are in",
-	ManagesGroups:    "manage the members of groups that you are an admin of",
-	"offline_access": "access while you are away, until you sign out",
-	providerScope:    "a token that acts for you at your provider",
+	"openid":         "see your user ID",
+	"profile":        "see your name and other profile details from your provider, such as picture and language",
+	"email":          "see your email address",
+	"groups":         "see which groups you're in",
+	ManagesGroups:    "manage the members of groups that you're an admin of",
+	"offline_access": "keep you signed in until you sign out",
+	providerScope:    "act for you at your provider",
 }
 
 // shares returns the lines of the consent page for the scopes.

@@ -19,12 +19,12 @@ const maxSignInDomains = 100
 
 var errNoProviderForDomain = fault.New(
 	fault.Invalid, "no_provider_for_domain",
-	"No sign-in provider is set up for the domain of this address. Choose another way, or ask the application's "+
-		"operator.",
+	"No sign-in provider is set up for the domain of this address. Choose another way to sign in, or contact the "+
+		"application's support.",
 )
 
 var errInvalidAddress = fault.New(
-	fault.Invalid, "invalid_address", "Enter an e-mail address such as ana@example.com.",
+	fault.Invalid, "invalid_address", "Enter an email address such as ana@example.com.",
 )
 
 // asciiDomain returns a domain in lower case, with non-ASCII labels in Punycode (RFC 5891).

@@ -47,9 +47,9 @@ type LoggedOut struct {
 
 var (
 	errLogoutHint = fault.New(fault.Malformed, "invalid_hint",
-		"The application named a sign-in that is not known here.")
-	errLogoutName = fault.New(fault.Malformed, "invalid_request", "The application sent the client ID of another "+
-		"application, or a parameter twice. Contact its operator.")
+		"The application referred to a sign-in that isn't known here.")
+	errLogoutName = fault.New(fault.Malformed, "invalid_request", "The application used the client ID of a different "+
+		"application, or sent a parameter twice. Contact the application's support.")
 )
 
 // Logout ends the session that the ID token belongs to, and that of the browser if it is the same user's: they may have

@@ -61,7 +61,7 @@ func (s *Service) StartTestLogin(
 		if p.Account == "" {
 			return fault.New(
 				fault.Forbidden, "account_needed",
-				"Sign in with an account to test a login: a workspace key has no browser.",
+				"Sign in with an account to test a login. A workspace key has no browser.",
 			)
 		}
 		now := models.Now()
@@ -106,8 +106,8 @@ const (
 
 var errTestLogin = fault.New(
 	fault.Forbidden, CodeTestLoginOver,
-	"This test login was not started by you in this browser, took longer than ten minutes, or was already shown. "+
-		"Start another on the app client's page.",
+	"You didn't start this test login in this browser, it took longer than ten minutes, or its result was already "+
+		"shown. Start another one on the app client's page.",
 )
 
 // FinishTestLogin ends a test login: it exchanges the code as an application would, ends the
@@ -135,7 +135,7 @@ func (s *Service) FinishTestLogin(
 	if in.Error != "" {
 		return TestLogin{}, fault.New(
 			fault.Forbidden, CodeTestLoginRefused,
-			"The application would get the error %s: the test login was cancelled.", plainCode(in.Error),
+			"The application would get the error %s because the test login was canceled.", plainCode(in.Error),
 		)
 	}
 	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(client, attempt.RedirectURI, request.Verifier))

@@ -57,7 +57,7 @@
     if (!said || !all) return;
     const boxes = boxesOf(form);
     const chosen = boxes.filter((box) => box.checked).length;
-    said.textContent = `${chosen} ${said.dataset.chosen}${chosen === 1 ? "" : "s"} chosen`;
+    said.textContent = `${chosen} ${said.dataset.chosen}${chosen === 1 ? "" : "s"} selected`;
     all.checked = chosen === boxes.length;
     all.indeterminate = chosen > 0 && !all.checked;
   };

@@ -3,14 +3,15 @@
 //
 //	go run ./tools/bench
 //
-// It owns the measurement: it builds ./cmd/postern, runs `postern serve` on a
-// temporary directory, an nginx with the same keys in a map, one upstream for both (another nginx with a fixed body of
-// 1 KiB), and wrk as the load. It does not own what is good enough: it prints
-// figures and fails only when something cannot be measured.
+// It owns the measurement: it builds ./cmd/postern and runs `postern serve` on a
+// temporary directory, an nginx with the same keys in a map, one upstream for both
+// (another nginx with a fixed body of 1 KiB), and wrk as the load generator. It doesn't
+// decide what is good enough: it prints figures, and fails only if something can't be
+// measured.
 //
-// Absolute figures hold for one machine on one day; the ratios are what to
-// compare. The peers take turns within each round, so that whatever else the
-// machine does hits both, and each figure is the median of all rounds.
+// Absolute figures hold for one machine on one day; compare the ratios. The peers take
+// turns within each round, so that other load on the machine affects both, and each
+// figure is the median of all rounds.
 package main
 
 import (
@@ -47,30 +48,30 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.IntVar(&s.keys, "keys", 10000, "keys that both peers know")
-	flag.IntVar(&s.million, "many-keys", 1_000_000, "keys of the project that has very many")
-	flag.IntVar(&s.projects, "projects", 1000, "projects that calls go to in turn")
-	flag.IntVar(&s.rounds, "rounds", 5, "rounds; figures are medians over them")
-	flag.IntVar(&s.seconds, "seconds", 2, "length of one measurement")
-	flag.IntVar(&s.connections, "connections", 64, "connections of the load generator")
-	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for so long and print the memory taken")
-	flag.StringVar(&s.only, "only", "", "only the scenarios whose name has this in it")
+	flag.IntVar(&s.keys, "keys", 10000, "number of keys that both peers know")
+	flag.IntVar(&s.million, "many-keys", 1_000_000, "number of keys in the project with very many keys")
+	flag.IntVar(&s.projects, "projects", 1000, "number of projects that calls go to in turn")
+	flag.IntVar(&s.rounds, "rounds", 5, "number of rounds; figures are their medians")
+	flag.IntVar(&s.seconds, "seconds", 2, "length of one measurement, in seconds")
+	flag.IntVar(&s.connections, "connections", 64, "number of connections of the load generator")
+	flag.DurationVar(&s.soak, "soak", 0, "instead of comparing, keep calling for this long and print the memory used")
+	flag.StringVar(&s.only, "only", "", "run only the scenarios whose name contains this")
 	flag.StringVar(&s.profile, "profile", "",
-		"instead of comparing, write to this file where the time of the first call of the first scenario goes")
+		"instead of comparing, write a profile of the first call of the first scenario to this file")
 	flag.StringVar(
 		&s.before,
 		"before",
 		"",
-		"a postern binary built from an earlier commit, measured in the same rounds",
+		"a postern binary of an earlier commit to measure in the same rounds",
 	)
-	flag.BoolVar(&s.accessLog, "access-log", false, "measure this build with a full access log in the same rounds")
-	flag.IntVar(&s.export, "export", 0, "instead of comparing, export so many keys and as many users")
+	flag.BoolVar(&s.accessLog, "access-log", false, "also measure this build with a full access log in the same rounds")
+	flag.IntVar(&s.export, "export", 0, "instead of comparing, export this many keys and as many users")
 	flag.StringVar(&s.database, "database", "",
 		"with -export and -gateways: postgres:// URL of an empty database; empty means SQLite")
 	flag.IntVar(&s.gateways, "gateways", 0,
-		"instead of comparing, revoke keys before so many gateways at one PostgreSQL for -seconds")
+		"instead of comparing, revoke keys for -seconds while this many gateways on one PostgreSQL follow")
 	flag.StringVar(&s.kong, "kong", "",
-		"with -export: a launcher of Kong such as tools/kong-docker, to start on the zip")
+		"with -export: a launcher of Kong such as tools/kong-docker, which is started on the zip")
 	flag.Parse()
 	if s.accessLog && s.before != "" {
 		fmt.Fprintln(os.Stderr, "bench: -access-log and -before exclude each other")

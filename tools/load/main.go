@@ -1,13 +1,13 @@
-// Command load shows what one project's trouble does to another's callers. Run it
-// from the repository:
+// Command load measures how much attacks on one project slow down the calls of
+// another. Run it from the repository:
 //
 //	go run ./tools/load
 //
 // It owns the comparison: it runs `postern serve` on a temporary directory with a
-// healthy project and two sick ones, calls the healthy one at an even pace, and
-// compares the 99th percentile of its answers' times while an attack runs with
-// that without, in turns within one run. It prints the ratios, and fails when one
-// is beyond the bound (-most). It does not own speed: that is tools/bench.
+// healthy project and two that are attacked, calls the healthy one at a steady rate,
+// and compares the 99th percentile of its latencies with and without an attack, in
+// turns within one run. It prints the ratios, and fails if one is higher than -most.
+// It doesn't own speed: that is tools/bench.
 package main
 
 import (
@@ -33,9 +33,9 @@ type settings struct {
 func main() {
 	var s settings
 	flag.IntVar(&s.idle, "idle", 10_000, "idle connections")
-	flag.IntVar(&s.rounds, "rounds", 7, "rounds with and without each attack; figures are medians over them")
-	flag.Float64Var(&s.seconds, "seconds", 1.5, "length of one measurement")
-	flag.Float64Var(&s.most, "most", 2, "the most that an attack may multiply the 99th percentile by")
+	flag.IntVar(&s.rounds, "rounds", 7, "rounds with and without each attack; figures are their medians")
+	flag.Float64Var(&s.seconds, "seconds", 1.5, "length of one measurement, in seconds")
+	flag.Float64Var(&s.most, "most", 2, "highest factor by which an attack may increase the 99th percentile")
 	flag.Parse()
 	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)

@@ -1,19 +1,20 @@
-// Command soak runs Postern as docs/replicas.md builds it, under load and under faults,
-// and checks every answer. Run it from the repository, for ten minutes unless -duration
-// says otherwise:
+// Command soak runs Postern as docs/replicas.md sets it up, under load and under faults,
+// and checks every answer. Run it from the repository, for ten minutes unless you set
+// -duration:
 //
 //	go run ./tools/soak
 //
-// Two replicas take calls and two take changes, behind HAProxy, before a PostgreSQL
-// server that is durable and a Redis. Keys are created, rotated, frozen, unfrozen and
+// Two replicas serve calls and two accept changes, behind HAProxy, with a durable
+// PostgreSQL server and a Redis. Keys are created, rotated, frozen, unfrozen and
 // revoked, and exports run, while replicas are replaced, killed and stopped, the database
-// and Redis restart, and a clock is off. Calls arrive at fixed times, at 70 % of what the
-// machine carries. A model of what was acknowledged judges each answer of the gateway.
-// The command prints a table and fails if a decision was wrong, an acknowledged write was
-// lost, a call failed that no kill cut off, or memory grew.
+// and Redis restart, and a clock is wrong. Calls start at fixed times, at 70 % of the rate
+// that the machine can handle. Each answer of the gateway is checked against a model of
+// the acknowledged changes. The command prints a table. It fails if a decision was wrong,
+// an acknowledged write was lost, a call failed that wasn't cut off by a kill, or memory
+// grew.
 //
 // It owns the load, the faults and the model. It leaves speed to tools/bench, and the
-// effect of attacks to tools/load. What holds in each fault is in docs/faults.md.
+// effect of attacks to tools/load. docs/faults.md says what holds in each fault.
 package main
 
 import (
@@ -32,18 +33,18 @@ import (
 func main() {
 	s := settings{ending: ending, enduring: enduring}
 	flag.DurationVar(&s.duration, "duration", 10*time.Minute, "length of the run; each fault happens at least once")
-	flag.Float64Var(&s.share, "share", 0.7, "part of the calls that the machine carries that are made")
-	flag.Float64Var(&s.rate, "rate", 0, "most calls a second; 0: as many as that part")
-	flag.Float64Var(&s.changes, "changes", 50, "changes of keys a second")
-	flag.IntVar(&s.keys, "keys", 1000, "about as many keys are kept alive")
+	flag.Float64Var(&s.share, "share", 0.7, "fraction of the rate of calls that the machine can handle")
+	flag.Float64Var(&s.rate, "rate", 0, "highest number of calls a second; 0 means that -share decides")
+	flag.Float64Var(&s.changes, "changes", 50, "key changes a second")
+	flag.IntVar(&s.keys, "keys", 1000, "approximate number of keys that exist at a time")
 	flag.DurationVar(&s.drain, "drain", 5*time.Second, "POSTERN_DRAIN of the replicas")
 	flag.DurationVar(&s.check, "check", time.Second, "interval of HAProxy's health checks")
-	flag.DurationVar(&s.probe, "probe", 10*time.Second, "how long it is measured what the machine carries")
+	flag.DurationVar(&s.probe, "probe", 10*time.Second, "how long to measure the rate that the machine can handle")
 	flag.DurationVar(&s.rest, "rest", 10*time.Second, "time between faults")
 	// Longer than HAProxy takes to notice, and than PostgreSQL keeps an idle transaction open.
 	flag.DurationVar(&s.outage, "outage", 5*time.Second, "how long replicas stay frozen or dead, and the database down")
-	flag.DurationVar(&s.clock, "clock", 2*time.Minute, "how far the clock of a gateway is off; 0 leaves that fault out")
-	flag.StringVar(&s.logs, "logs", "", "directory to keep the logs in, also those of a run that has passed")
+	flag.DurationVar(&s.clock, "clock", 2*time.Minute, "how far a gateway's clock is off; 0 leaves out this fault")
+	flag.StringVar(&s.logs, "logs", "", "directory to keep the logs in, even if the run passes")
 	flag.Parse()
 	if s.clock == 0 {
 		s.ending = slices.DeleteFunc(slices.Clone(s.ending), func(f fault) bool { return f.name == clockOffName })

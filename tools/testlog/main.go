@@ -1,16 +1,16 @@
-// Command testlog reads the output of `go test -json` and prints what a person
-// needs of it: a line for each package, all that failing tests wrote, and
-// "N passed, N failed" at the end. It exits 1 when anything failed, and a
-// skipped test is a failed one: a test that does not run proves nothing.
+// Command testlog reads the output of `go test -json` and prints a summary of it: a
+// line for each package, the whole output of failing tests, and "N passed, N failed" at
+// the end. It exits with 1 if anything failed. A skipped test counts as failed, because
+// a test that doesn't run proves nothing.
 //
 //	go test -json ./... | testlog -cases cases.txt
 //
-// With -cases it also writes the sorted list of all tests and subtests that ran, one
-// "package test" per line. Two such lists show which cases a change adds and removes:
+// With -cases, it also writes the sorted list of all tests and subtests that ran, one
+// "package test" per line. Compare two such lists to see which cases a change adds and removes:
 // comm -3 before.txt after.txt.
 //
-// It owns the verdict over a test run, not the run itself. The events are those
-// of `go doc test2json`.
+// It owns the verdict on a test run, but not the run itself. The events are described in
+// `go doc test2json`.
 package main
 
 import (

@@ -1,17 +1,16 @@
 //go:build unix
 
-// Command withpostgres runs a command beside a PostgreSQL server of its own:
+// Command withpostgres runs a command with its own PostgreSQL server:
 //
 //	go run ./tools/withpostgres go test ./...
 //
-// The command finds the server's address in TESTKIT_POSTGRES_URL, and in
-// TESTKIT_TEMPLATES a directory for databases that its tests migrate once. The
-// exit code is the command's. The server is made for the run, listens on loopback
-// only, asks for a password made for the run, and is gone with its data afterwards,
-// also when the run is interrupted.
+// TESTKIT_POSTGRES_URL is the server's address, and TESTKIT_TEMPLATES a directory for
+// databases that the command's tests migrate once. The exit code is the command's. The
+// server is created for the run, listens only on loopback, requires a password created
+// for the run, and is removed with its data afterwards, even if the run is interrupted.
 //
-// It owns the command's life. testkit/pgserver owns the server, and package testkit makes
-// a database for each test.
+// It owns the lifetime of the command. testkit/pgserver owns the server, and package
+// testkit creates a database for each test.
 package main
 
 import (

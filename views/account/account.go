@@ -23,7 +23,7 @@ const (
 	TabDelete   Tab = "delete"
 )
 
-// Profile changes the name and the e-mail address.
+// Profile changes the name and the email address.
 type Profile struct {
 	Page          ui.Page
 	Name          ui.Value
@@ -38,14 +38,14 @@ type Profile struct {
 func (m Profile) emailHint() string {
 	switch {
 	case m.Unconfirmed != "":
-		return "A link was mailed to " + m.Unconfirmed + ". Open it within an hour to use that address."
+		return "A link was sent to " + m.Unconfirmed + ". Open it within an hour to confirm the address."
 	case m.Mails:
-		return "A new address gets a link by mail, and counts once you have opened it."
+		return "Postern sends a link to a new address. The change takes effect when you open the link."
 	}
-	return "You sign in with it."
+	return "You sign in with this address."
 }
 
-// Confirmation asks whether to use a new e-mail address.
+// Confirmation asks whether to use a new email address.
 type Confirmation struct {
 	Page   ui.Page
 	Action string
@@ -59,7 +59,7 @@ type Deletion struct {
 	Teams         []string // that the account leaves
 	Obstacle      string   // why it cannot be deleted yet, "" if it can
 	Has           bool     // a password, which has to be given
-	Typed         ui.Value // the e-mail address
+	Typed         ui.Value // the email address
 	PasswordError string
 	Error         string
 }

@@ -6,7 +6,7 @@ package docs
 
 import "postern/views/ui"
 
-// Frame is what every page has beside its content.
+// Frame is what every page has around its content.
 type Frame struct {
 	Page     ui.Page
 	Query    string // of the search

@@ -38,9 +38,9 @@ func (p Problem) status() string { return strconv.Itoa(p.Status) }
 func (p Problem) heading() string {
 	switch p.Status {
 	case 403:
-		return "You may not do this"
+		return "You don't have permission"
 	case 404:
-		return "There is nothing here"
+		return "Page not found"
 	case 422:
 		if p.Refused != nil {
 			return "This form is out of date"
@@ -53,7 +53,7 @@ func (p Problem) heading() string {
 	if p.Status >= 500 {
 		return "Something went wrong on our side"
 	}
-	return "This request could not be answered"
+	return "This request failed"
 }
 
 func (p Problem) text() string {
@@ -62,12 +62,12 @@ func (p Problem) text() string {
 	}
 	switch p.Status {
 	case 403:
-		return "Your account is not allowed to do this, or the request came from another site."
+		return "Your account isn't allowed to do this, or the request came from another site."
 	case 404:
-		return "The address is wrong, or what it named was removed, or your account may not see it."
+		return "The address is wrong, the page was removed, or your account can't see it."
 	}
 	if p.Status >= 500 {
-		return "The cause is in the server's log, under the request ID below. Trying again may help."
+		return "The server's log has the cause, under the request ID below. Trying again may help."
 	}
 	return "Go back and try again."
 }

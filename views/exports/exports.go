@@ -43,11 +43,11 @@ func (a Ask) formats() ui.Group {
 		Options: []ui.Option{
 			{
 				Value: "gateway", Title: "Kong gateway", Chosen: a.Format != "data",
-				Text: "The zip boots on Kong 3.9: configuration, auth plugin and start script, with all the data.",
+				Text: "Runs on Kong 3.9. Contains the configuration, auth plugin, start script and all data.",
 			},
 			{
 				Value: "data", Title: "Data only", Chosen: a.Format == "data",
-				Text: "Settings, keys and the API description as plain JSON, to move anywhere.",
+				Text: "Settings, keys and the API description as plain JSON, to use anywhere.",
 			},
 		},
 	}
@@ -62,16 +62,16 @@ func (a Ask) keys() ui.Group {
 				Value:  "",
 				Title:  "Hashes",
 				Chosen: a.Keys == "" || a.Keys == "hashes",
-				Text:   "Existing keys keep working; no key can be read from the zip.",
+				Text:   "Existing keys keep working. No key can be read from the zip.",
 			},
 			{
 				Value:  "mint",
-				Title:  "Mint new",
+				Title:  "New keys",
 				Chosen: a.Keys == "mint",
-				Text: "New keys in a file to hand out; existing ones keep working beside them. Only members and " +
-					"owners can download them.",
+				Text: "Adds a file of new keys for you to hand out. Existing keys keep working too. Only members and " +
+					"owners can download the new keys.",
 			},
-			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip holds no keys at all."},
+			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip contains no keys."},
 		},
 	}
 }
@@ -134,7 +134,7 @@ func (s Show) heading() string {
 	case Expired:
 		return "The zip has expired"
 	}
-	return "The export was cancelled"
+	return "The export was canceled"
 }
 
 // File is the finished zip.
@@ -183,7 +183,7 @@ type share struct {
 func (l Ledger) shares() []share {
 	return []share{
 		{"share-exact", "Exact", "behaves the same", l.Exact},
-		{"share-approximate", "Approximate", "close, with the difference stated", l.Approximate},
+		{"share-approximate", "Approximate", "close; the ledger explains the difference", l.Approximate},
 		{"share-lossy", "Lossy", "moves in part", l.Lossy},
 		{"share-skipped", "Skipped", "stays behind", l.Skipped},
 	}

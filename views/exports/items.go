@@ -46,5 +46,5 @@ func (n Names) known() string {
 	if named == n.Line.Count || named == 0 {
 		return ""
 	}
-	return "The first " + grouped(named) + " of " + grouped(n.Line.Count) + ". The full ledger has all."
+	return "The first " + grouped(named) + " of " + grouped(n.Line.Count) + ". The full ledger lists all of them."
 }

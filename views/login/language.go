@@ -116,7 +116,7 @@ func languagesIn(files fs.FS, dir string) (*Languages, error) {
 func readWords(files fs.FS, name string) (*Words, error) {
 	tag, err := language.Parse(strings.TrimSuffix(path.Base(name), ".json"))
 	if err != nil {
-		return nil, fmt.Errorf("the name is no language tag such as fr or pt-BR: %w", err)
+		return nil, fmt.Errorf("the name isn't a language tag such as fr or pt-BR: %w", err)
 	}
 	raw, err := fs.ReadFile(files, name)
 	if err != nil {

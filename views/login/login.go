@@ -19,7 +19,7 @@ type Shell struct {
 	App       string // what the client calls itself; "" before it is known
 	Welcome   string
 	LogoURL   string
-	Brand     string // path of a style sheet with the client's colour, "" for none
+	Brand     string // path of a style sheet with the client's color, "" for none
 	Theme     string // "light", "dark", or "" for the system's
 	Words     *Words // of the page's language, nil for English
 	TestLogin bool   // started from the dashboard
@@ -28,7 +28,7 @@ type Shell struct {
 	Site      string // of an unclaimed one: host that people are sent on to, "" where it is not known
 }
 
-// caution is for an application that anybody in the world can have made.
+// caution is for an application that anyone in the world can have created.
 func (s Shell) caution() string {
 	if s.Site == "" {
 		return s.Words.T("unclaimed")
@@ -43,7 +43,7 @@ type Choose struct {
 	Back      Back   // to the application, none while nothing has failed
 	Providers []Provider
 
-	AsksAddress bool   // the domain of an e-mail address leads to a provider
+	AsksAddress bool   // the domain of an email address leads to a provider
 	AddressURL  string // where the address is posted; "" in a preview
 	Address     string // as typed
 }

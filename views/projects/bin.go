@@ -21,7 +21,7 @@ type BinRow struct {
 	ExportURL   string
 }
 
-// Deletion asks before a project is deleted, and says what goes along.
+// Deletion asks before a project is deleted, and says what will be deleted with it.
 type Deletion struct {
 	Page       ui.Page
 	Project    string // display name

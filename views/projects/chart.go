@@ -24,8 +24,8 @@ type Bar struct {
 	Label  string
 	Tick   string // short form of the label, for the axis
 	Good   int64
-	Client int64 // answered with 4xx
-	Server int64 // answered with 5xx
+	Client int64 // got 4xx
+	Server int64 // got 5xx
 	P50    time.Duration
 	P95    time.Duration // 0 without forwarded calls
 }

@@ -113,20 +113,20 @@ func (a Access) modes(id string) ui.Group {
 	return ui.Group{
 		ID:     id + "-mode",
 		Name:   "mode",
-		Legend: "Who may call",
+		Legend: "Who can call",
 		Error:  a.ModeError,
 		Options: []ui.Option{
 			{
 				Value:  "passthrough",
 				Title:  ModeTitle("passthrough"),
 				Chosen: a.Mode != "authenticate",
-				Text:   "Calls without credentials are let through.",
+				Text:   "Calls without credentials are forwarded.",
 			},
 			{
 				Value:  "authenticate",
 				Title:  ModeTitle("authenticate"),
 				Chosen: a.Mode == "authenticate",
-				Text:   "Every call needs a credential of an allowed method.",
+				Text:   "Every call needs a credential of an allowed type.",
 			},
 		},
 	}
@@ -138,20 +138,20 @@ func (a Access) methods(id string) ui.Group {
 		Name:   "methods",
 		Legend: "Allowed methods",
 		Error:  a.MethodsError,
-		Hint:   "A credential of an allowed method is checked even where none is needed.",
+		Hint:   "If a call carries a credential of an allowed type, Postern checks it, even in passthrough mode.",
 		Options: []ui.Option{
 			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
 			{
 				Value:  "jwt",
 				Title:  MethodTitle("jwt"),
 				Chosen: a.JWT,
-				Text:   "In Authorization: Bearer, of an issuer named below.",
+				Text:   "In Authorization: Bearer, from an issuer listed below.",
 			},
 			{
 				Value:  "opaque",
 				Title:  MethodTitle("opaque"),
 				Chosen: a.Opaque,
-				Text:   "In Authorization: Bearer, judged by the introspection below on every call.",
+				Text:   "In Authorization: Bearer, checked on every call by the introspection endpoint below.",
 			},
 		},
 	}
@@ -168,13 +168,13 @@ func (a Access) keyless(id string) ui.Group {
 				Value:  "reject",
 				Title:  KeylessTitle("reject"),
 				Chosen: a.Keyless != "owner_fallback",
-				Text:   "Authenticate answers it with 401; passthrough forwards it anonymously.",
+				Text:   "Authenticate refuses it with 401. Passthrough forwards it anonymously.",
 			},
 			{
 				Value:  "owner_fallback",
 				Title:  KeylessTitle("owner_fallback"),
 				Chosen: a.Keyless == "owner_fallback",
-				Text:   "Forwarded, and counted in that owner's name.",
+				Text:   "Forwarded, and counted as that owner's call.",
 			},
 		},
 	}

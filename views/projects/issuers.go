@@ -49,7 +49,7 @@ func (m Introspection) methods() []ui.Option {
 // secretHint says what becomes of a field that never shows what it holds.
 func (m Introspection) secretHint() string {
 	if m.HasSecret {
-		return "Leave it empty to keep the one that is saved."
+		return "Leave empty to keep the saved secret."
 	}
-	return "Where the endpoint asks for one."
+	return "If the endpoint requires one."
 }

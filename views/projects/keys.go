@@ -28,7 +28,7 @@ type KeyForm struct {
 	Environments []ui.Option
 	Tenants      []ui.Option // asked for where there are several
 	Product      string      // name of the project's, "" for none
-	OfProduct    bool        // the key is to open all of it
+	OfProduct    bool        // the key is to be valid for all of it
 	Expires      ui.Value
 	Description  ui.Value
 	Bounds       KeyBounds
@@ -90,7 +90,7 @@ type KeyRow struct {
 	Expires     string
 	LastUsed    string
 	Display     string // prefix, dots, last four characters
-	Note        string // such as that it opens a whole product
+	Note        string // such as that it is valid for a whole product
 }
 
 // KeyBulk asks before several keys are changed at once. It posts do (freeze, unfreeze or

@@ -78,16 +78,16 @@ func (c Created) keysTitle() string {
 
 func (c Created) keysWarning() string {
 	if len(c.Keys) == 1 {
-		return "Copy it now. Only a hash is kept, so it can never be shown again."
+		return "Copy the key now. You won't see it again."
 	}
-	return "Copy them now. Only hashes are kept, so they can never be shown again."
+	return "Copy the keys now. You won't see them again."
 }
 
 func (c Created) copied() string {
 	if len(c.Keys) == 1 {
-		return "I have copied the key"
+		return "I've copied the key"
 	}
-	return "I have copied the keys"
+	return "I've copied the keys"
 }
 
 // Minted is a key in plain text.

@@ -62,9 +62,9 @@ func (f *OpenAPISettings) validations() ui.Group {
 		Legend: "Validation of requests",
 		Error:  f.Wrong,
 		Options: []ui.Option{
-			option("off", "Off", "Requests are forwarded as they are."),
-			option("report", "Report", "Requests that do not match the document are forwarded and counted."),
-			option("enforce", "Enforce", "Requests that do not match the document are answered 422 invalid_request."),
+			option("off", "Off", "Requests are forwarded unchecked."),
+			option("report", "Report", "Requests that don't match the document are forwarded and counted."),
+			option("enforce", "Enforce", "Requests that don't match the document get 422 invalid_request."),
 		},
 	}
 }
@@ -81,7 +81,7 @@ func (f *OpenAPISettings) publications() ui.Group {
 		Hint:   "Below the address of each environment, with that address as the server.",
 		Options: []ui.Option{
 			option("off", "Not published", "The path leads to the upstream."),
-			option("callers", "For callers", "The gateway answers who may call it, by credentials and rules."),
+			option("callers", "For callers", "Only callers that credentials and rules allow can read it."),
 			option("public", "Public", "The gateway answers everyone, without a credential."),
 		},
 	}

@@ -50,13 +50,13 @@ func (f *RulesForm) defaults() ui.Group {
 			{
 				Value:  "allow",
 				Title:  "Open",
-				Text:   "Everyone whom the access policy admits may call them.",
+				Text:   "Every caller that Access allows can call these routes.",
 				Chosen: f.Default == "allow",
 			},
 			{
 				Value:  "deny",
 				Title:  "Closed",
-				Text:   "Every call to them is refused with 403 no_rule.",
+				Text:   "Every call to these routes gets 403 no_rule.",
 				Chosen: f.Default == "deny",
 			},
 		},
@@ -68,16 +68,21 @@ func (f *RulesForm) modes() ui.Group {
 		ID:     "rules-mode",
 		Name:   "rules_mode",
 		Legend: "Mode",
-		Hint:   "For this page's settings, and for rules without a mode of their own.",
+		Hint:   "Applies to this page's settings and to rules without their own mode.",
 		Options: []ui.Option{
-			{Value: "enforce", Title: "Enforce", Text: "Calls are refused.", Chosen: f.Mode == "enforce"},
+			{
+				Value:  "enforce",
+				Title:  "Enforce",
+				Text:   "Calls that break the rules are refused.",
+				Chosen: f.Mode == "enforce",
+			},
 			{
 				Value:  "shadow",
 				Title:  "Shadow",
-				Text:   "Calls go on. Those that would have been refused are counted.",
+				Text:   "Calls pass, and those that would be refused are counted.",
 				Chosen: f.Mode == "shadow",
 			},
-			{Value: "off", Title: "Off", Text: "Nothing is asked for.", Chosen: f.Mode == "off"},
+			{Value: "off", Title: "Off", Text: "Rules aren't checked.", Chosen: f.Mode == "off"},
 		},
 	}
 }
@@ -86,12 +91,12 @@ func (f *RulesForm) scopes() ui.Group {
 	return ui.Group{
 		ID:     "rules-scopes",
 		Name:   "read_write_scopes",
-		Legend: "Scopes of keys",
+		Legend: "Key scopes",
 		Options: []ui.Option{{
 			Value: "true",
-			Title: "Ask keys for read and write",
-			Text: "Where no rule names scopes, GET, HEAD and OPTIONS need the scope read, and other methods write. " +
-				"Keys of the type full have both, those of read-only may read.",
+			Title: "Require read and write of keys",
+			Text: "If no rule names scopes, GET, HEAD and OPTIONS require the scope read, and other methods require " +
+				"write. Keys of type full have both. Keys of type read-only have read.",
 			Chosen: f.ReadWrite,
 		}},
 	}

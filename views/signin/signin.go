@@ -12,7 +12,7 @@ import (
 	"postern/views/ui"
 )
 
-// SignIn asks for e-mail address and password. It posts email, password and
+// SignIn asks for email address and password. It posts email, password and
 // next to /signin.
 type SignIn struct {
 	Page      ui.Page
@@ -28,10 +28,10 @@ type SignIn struct {
 
 func (m SignIn) intro() string {
 	if m.Fresh && m.Intro == "" {
-		return "Nobody can sign in yet."
+		return "No account exists yet."
 	}
 	if m.Intro == "" {
-		return "Use the account of this installation."
+		return "Use your account on this installation."
 	}
 	return m.Intro
 }
@@ -74,7 +74,7 @@ type Invited struct {
 	Team      string
 	Role      string
 	RoleText  string // what the role may do
-	Account   string // e-mail of the signed-in account; "" without one
+	Account   string // email of the signed-in account; "" without one
 	Action    string // of the form that accepts
 	SignInURL string
 	SignUpURL string // "" where no account can be made

@@ -29,7 +29,7 @@ type Form struct {
 // Row is one token.
 type Row struct {
 	Name     string
-	Display  string // what is left to know it by
+	Display  string // what it can be recognized by
 	Kind     string // in words
 	Scopes   string
 	Created  string
@@ -58,5 +58,5 @@ type Shown struct {
 
 func (f Form) scopes() ui.Group {
 	return ui.Group{ID: "scope", Name: "scopes", Legend: "Scopes", Options: f.Scopes, Error: f.ScopesError,
-		Hint: "What it may be used for, as far as your role in each team allows."}
+		Hint: "What the token can do, as far as your role in each team allows."}
 }

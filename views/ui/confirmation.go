@@ -16,13 +16,13 @@ type Confirmation struct {
 	Name   string // of what goes; "" where the kind says it
 	Title  string // what the button says; "" for verb and kind
 	Tick   string // what the box agrees to; "" for verb, kind and name
-	Facts  []Fact // what goes along
+	Facts  []Fact // what is deleted with it
 	Impact []string
 	Undo   string // how it is undone; "" if it cannot be
 	Type   string // asks to type this name instead of a tick; "" asks for the tick
 	Typed  Value  // what was typed instead of the name
 	Error  string
-	Hidden []Hidden // posted beside the tick
+	Hidden []Hidden // posted with the tick
 	Open   bool     // for an error in another field of the form
 
 	// ByButton asks for neither: the button confirms, for what is easily made again or is announced in time.
@@ -41,7 +41,7 @@ func (c Confirmation) tick() string {
 }
 
 // undoText says whether something can be undone.
-func undoText(how string) string { return cmp.Or(how, "This cannot be undone.") }
+func undoText(how string) string { return cmp.Or(how, "This can't be undone.") }
 
 // open reports whether the disclosure around the form is open: it holds an error.
 func (c Confirmation) open() bool { return c.Open || c.Error != "" || c.Typed.Error != "" }

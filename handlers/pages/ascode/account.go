@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	ofBrowser  = "Sessions belong to browsers: access tokens can neither list nor end them."
-	ofPassword = "Access tokens cannot change how people sign in."
-	ofPerson   = "This needs a person in a browser."
+	ofBrowser  = "Sessions belong to browsers. Access tokens can't list or end them."
+	ofPassword = "Access tokens can't change how people sign in."
+	ofPerson   = "This requires a person in a browser."
 	ofProduct  = "This page is about the dashboard itself."
 )
 

@@ -45,7 +45,7 @@ var keyForms = map[string][]Call{
 	keyTypesRoute + "/:key_type/delete": submits(contract.DeleteKeyType),
 }
 
-const eachKey = "Once for each of the keys that are ticked."
+const eachKey = "Run it once for each selected key."
 
 // keyLimits are a key's own limits, none, or those of its type.
 func keyLimits(stored bool) Field {

@@ -162,8 +162,8 @@ var projectForms = map[string][]Call{
 	"/projects/:project/tenants": {
 		submits(contract.AttachTenant)[0].when(has("tenant")),
 		submits(contract.CreateTenant, "name", "display_name", "fallback_owner", "team")[0].note(
-			"Attach it to the project then, with PUT /api/v1/projects/{project}/tenants/{tenant} or " +
-				"postern tenants attach."),
+			"Then attach it to the project with PUT /api/v1/projects/{project}/tenants/{tenant} or postern tenants " +
+				"attach."),
 	},
 	"/projects/:project/tenants/:tenant/detach": submits(contract.DetachTenant),
 	"/projects/:project/api-scopes": {{

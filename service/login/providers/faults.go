@@ -13,7 +13,7 @@ import (
 func refusedAnswer(c Config, why string) error {
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"The answer of %s could not be accepted. Try again; if it fails again, contact the application's operator.",
+		"The response of %s couldn't be accepted. Try again. If it fails again, contact the application's support.",
 		LabelOf(c.Type),
 	).Because(fmt.Errorf("%s: %s", c.Type, why))
 }
@@ -21,7 +21,7 @@ func refusedAnswer(c Config, why string) error {
 func unreachable(c Config, cause error) error {
 	return fault.New(
 		fault.Unavailable, "provider_unreachable",
-		"%s does not answer right now. Try again in a moment, or sign in another way.", LabelOf(c.Type),
+		"%s isn't responding right now. Try again in a moment, or sign in another way.", LabelOf(c.Type),
 	).Because(fmt.Errorf("%s: %w", c.Type, cause))
 }
 
@@ -31,7 +31,7 @@ func faultOf(c Config, err error) error {
 		return refusedAnswer(c, refused.Error())
 	}
 	if errors.Is(err, federation.ErrUnreadable) {
-		return refusedAnswer(c, "its response cannot be read")
+		return refusedAnswer(c, "its response can't be read")
 	}
 	return unreachable(c, err)
 }
@@ -50,11 +50,11 @@ func exchangeFault(c Config, err error) error {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "redirect_uri_mismatch":
 		return fault.New(
 			fault.Forbidden, "provider_misconfigured",
-			"Signing in with %s is not set up correctly. Contact the application's operator.", LabelOf(c.Type),
+			"Signing in with %s isn't set up correctly. Contact the application's support.", LabelOf(c.Type),
 		).Because(cause)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s did not confirm this sign-in. Go back to the application and try again.", LabelOf(c.Type),
+		"%s didn't confirm this sign-in. Go back to the application and try again.", LabelOf(c.Type),
 	).Because(cause)
 }
