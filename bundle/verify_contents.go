@@ -289,7 +289,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		in.left = int(filelimits.ZipRow.Most)
 		var item Item
 		if err := d.Decode(&item); err != nil {
-			return problem(reportFile, "item %d does not have its shape: %s", l.report.Items, err)
+			return problem(reportFile, "item %d does not have the expected format: %s", l.report.Items, err)
 		}
 		if err := l.item(head.Target, item); err != nil {
 			return err

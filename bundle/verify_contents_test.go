@@ -48,8 +48,8 @@ var spoiledLedger = map[string]change{
 	"unknown field":      inLedger("expected format", `"remedy":null`, `"cure":null`),
 	"format":             inLedger("another format", "postern-ledger/1", "postern-ledger/9"),
 	"project":            inLedger("another format or project", `"name":"shop"`, `"name":"chop"`),
-	"source pointer":     inLedger("not there", `"/versions/1"`, `"/versions/7"`),
-	"source line":        inLedger("not there", `"pointer":"/20"`, `"pointer":"/21"`),
+	"source pointer":     inLedger("does not exist", `"/versions/1"`, `"/versions/7"`),
+	"source line":        inLedger("does not exist", `"pointer":"/20"`, `"pointer":"/21"`),
 	"probe":              inLedger("not recorded", `"probes":[]`, `"probes":["x"]`),
 	"item on a terminal": inLedger("item ?[2Jx", `"id":"version:ver_2"`, `"id":"\u001b[2Jx"`),
 }

@@ -74,7 +74,7 @@ func TestIntrospectionEndpoint(t *testing.T) {
 		t.Errorf("routes name %q, want %s alone", named, version)
 	}
 	for file, text := range map[string]string{
-		exampleFile: "\n# The client secret at the introspection endpoint of 1.0.0\n" +
+		exampleFile: "\n# The client secret for the introspection endpoint of 1.0.0\n" +
 			"INTROSPECTION_1_0_0_CLIENT_SECRET=\n",
 		"gateway/docker-compose.yaml": "INTROSPECTION_1_0_0_CLIENT_SECRET: \"${INTROSPECTION_1_0_0_CLIENT_SECRET:-}\"",
 		probesFile:                    `1.0.0~prod:unknown_token","needs":"nothing"`,

@@ -48,7 +48,7 @@ func TestVerifyScriptLeavesOutWhatIsForNearby(t *testing.T) {
 	}
 	walls = 0
 	_, out = replayAt(t, sampleFiles(t), "http://127.0.0.2", count)
-	if walls != 0 || !strings.Contains(out, "2 left out: they are for calls from the machine of the gateway") {
+	if walls != 0 || !strings.Contains(out, "2 left out because they must be sent from the machine of the gateway") {
 		t.Errorf("asked %d times from afar, want never:\n%s", walls, out)
 	}
 }

@@ -31,7 +31,7 @@ type Source struct {
 
 // LoadScript is load.sh, which loads the files into a server. It depends on their names and on the form of their lines.
 //
-// go:embed load.sh
+//go:embed load.sh
 var LoadScript string
 
 // StoreName returns the name of the store, which differs for each state of the project, because a store is loaded only

@@ -34,7 +34,7 @@ func TestCheckNamesEveryKindOfHole(t *testing.T) {
 		`x: version: fate "r" is incomplete`,
 		`x: tenant: fate "document" twice`,
 		`x: key has no fate`,
-		`x: it does not say what to do with new keys`,
+		`x: it doesn't say what to do with new keys`,
 		`x: teleport is not a feature`,
 	}
 	if diff := cmp.Diff(want, broken.Check()); diff != "" {
