@@ -98,7 +98,7 @@ func TestRoutes_anonymous(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db) // so that there is something to protect
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-		Shows(200, "shop is up")
+		Shows(200, "shop is ready")
 	s.Client.Jar = nil
 	declared := map[string]bool{}
 	for _, route := range controlplane.Routes(s.Server) {

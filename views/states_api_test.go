@@ -88,9 +88,8 @@ func apiScope() projects.APIScope {
 			Verb:   "Remove",
 			Kind:   "API scope",
 			Impact: []string{
-				"Remove this API scope. It is in no new token, and refreshed ones lose it. Tokens that have it " +
-					"keep it until they expire. 5 app clients may ask for it: sign-ins that still do go on " +
-					"without it.",
+				"Remove this API scope. New and refreshed tokens won't have it. Tokens that have it keep it until " +
+					"they expire. 5 app clients can request it. Sign-ins that still request it continue without it.",
 			},
 		},
 		BackURL: "/projects/shop/api-scopes",
@@ -127,13 +126,13 @@ func clientAccess(action string) *projects.ClientAccess {
 			{
 				Value:  "refresh_token",
 				Title:  "Users stay signed in",
-				Text:   "Refresh tokens, as long as the settings say.",
+				Text:   "Refresh tokens, for as long as the settings allow.",
 				Chosen: true,
 			},
 			{
 				Value: "client_credentials",
-				Title: "For itself",
-				Text:  "Client credentials for machines, without a user. Needs a client secret.",
+				Title: "Without a user",
+				Text:  "Client credentials, for machines. Requires a client secret.",
 			},
 		},
 		Scopes: ui.Value{Text: "orders:*"},
@@ -148,6 +147,6 @@ func clientAccess(action string) *projects.ClientAccess {
 func appClientFrozen() projects.AppClient {
 	m := appClient()
 	m.Frozen, m.Freeze = true, &projects.ClientFreeze{Action: "/projects/shop/login/cli_1/unfreeze", Frozen: true}
-	m.TestProblem = "The app client is frozen, so users cannot sign in. Unfreeze it below."
+	m.TestProblem = "The app client is frozen, so users can't sign in. Unfreeze it below."
 	return m
 }

@@ -36,12 +36,12 @@ func binStates() []state {
 			Facts:     []ui.Fact{{Label: "API keys", Value: "1,204, 987 of them active"}, {Label: "Users", Value: "3"}},
 			Newest:    "3 days ago",
 			ExportURL: "/projects/shop/export",
-			Notes: []string{"7 of the keys also open other projects of the product storefront. They stop there " +
-				"too."},
+			Notes: []string{"7 of the keys are also valid for other projects of the product storefront. They stop " +
+				"working there too."},
 			Confirm: &ui.Confirmation{
 				ID:     "delete-confirm",
 				Action: "/projects/shop/delete",
-				Impact: []string{"Answer all calls 410 from now on."},
+				Impact: []string{"All calls will get 410."},
 				Verb:   "Delete",
 				Kind:   "project",
 				Error:  "Tick the box to delete the project.",
@@ -54,7 +54,7 @@ func binStates() []state {
 				Title:  "Delete for good",
 				Name:   "shop",
 				Type:   "shop",
-				Impact: []string{"3 owners called since 13:00 UTC: 1,204 calls.", "All of the above is gone at once."},
+				Impact: []string{"3 owners called since 13:00 UTC: 1,204 calls.", "Everything above is deleted immediately."},
 				Typed:  ui.Value{Text: "shopp", Error: "Type the project's name, shop, to delete it for good."},
 			},
 			BackURL: "/projects/shop",

@@ -71,8 +71,8 @@ func clientCertificateExpiring() projects.ClientCertificate {
 func clientCertificateHTTP() projects.ClientCertificate {
 	m := clientCertificateNone()
 	m.Target, m.Set = "http://api.example.com/v1", nil
-	m.Note = "A certificate can be presented over TLS only, and this environment's target is an http URL. Change the " +
-		"target to an https URL first."
+	m.Note = "Certificates work only over TLS, and this environment's target is an http URL. Change the target to an " +
+		"https URL first."
 	return m
 }
 

@@ -73,7 +73,7 @@ func domainsWrong() projects.Domains {
 
 func domainsViewer() projects.Domains {
 	m := domainsEmpty()
-	m.Add, m.Note = nil, "You are a viewer of this team. Members and owners can add domains."
+	m.Add, m.Note = nil, "You're a viewer in this team. Members and owners can add domains."
 	return m
 }
 
@@ -91,7 +91,7 @@ func domain() projects.Domain {
 		Facts: []ui.Fact{
 			{Label: "Leads to", Value: "1.0.0/dev", Mono: true},
 			{Label: "Verified", Value: "not yet"},
-			{Label: "Last looked up", Value: "20 Nov 2026, 13:41 UTC"},
+			{Label: "Last checked", Value: "20 Nov 2026, 13:41 UTC"},
 		},
 		Manage: &projects.DomainManage{
 			VerifyAction: path + "/verify",
@@ -102,7 +102,7 @@ func domain() projects.Domain {
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
 				Action: path + "/remove",
-				Impact: []string{"Answer calls to this host name with 404 from now on."},
+				Impact: []string{"Calls to this host name will get 404."},
 				Verb:   "Remove",
 				Kind:   "domain",
 			},
@@ -119,7 +119,7 @@ func domainMissing() projects.Domain {
 	m.Facts[1].Value = "by its TXT record, 1 Nov 2026, 09:12 UTC"
 	m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: "19 Nov 2026, 09:12 UTC"})
 	m.Manage.VerifyText = "Check again"
-	m.Manage.Error = "The name server gave no answer. Try again in a minute."
+	m.Manage.Error = "The name server didn't respond. Try again in a minute."
 	m.Manage.Remove.Error = "Tick the box to remove the host name."
 	return m
 }

@@ -32,7 +32,7 @@ func hostedStates() []state {
 		{"hosted-problem-de", login.ProblemPage(login.Problem{
 			Shell:     hostedIn("de"),
 			Status:    403,
-			Text:      "Ihr Konto ist gesperrt. Bitten Sie den Betreiber dieser Anwendung, es zu entsperren.",
+			Text:      "Ihr Konto ist gesperrt. Bitten Sie den Support der Anwendung, es zu entsperren.",
 			RequestID: "req_1",
 		})},
 		{"hosted-signed-out-de", login.SignedOutPage(login.SignedOut{
@@ -49,15 +49,15 @@ func hostedStates() []state {
 		{"hosted-problem", login.ProblemPage(login.Problem{
 			Shell:     hosted(),
 			Status:    403,
-			Text:      "Your account is frozen. Ask the operator of this application to unfreeze it.",
+			Text:      "Your account is frozen. Ask the application's support to unfreeze it.",
 			Back:      login.Back{URL: "/back"},
 			RequestID: "req_06gz",
 		})},
 		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
 			Shell:  login.Shell{Title: "Sign in"},
 			Status: 400,
-			Text: "The application asked to send you to an address that is not registered for it. " +
-				"Contact the application's operator.",
+			Text: "The application asked to send you to an address that isn't registered for it. Contact the " +
+				"application's support.",
 		})},
 		{"hosted-form-post", login.FormPostPage(login.FormPost{
 			Shell: login.Shell{Title: "Sign in", App: "Acme"},
@@ -94,12 +94,12 @@ func hostedStates() []state {
 		})},
 		{"hosted-sign-out-de", login.AskSignOutPage(login.SignOut{
 			Shell:   hostedIn("de"),
-			Refused: "Die Anwendung hat eine Anmeldung genannt, die hier nicht bekannt ist.",
+			Refused: "Die Anwendung hat auf eine Anmeldung verwiesen, die hier nicht bekannt ist.",
 			Action:  "/oauth/cli_1/logout/confirm",
 		})},
 		{"hosted-sign-out-refused", login.AskSignOutPage(login.SignOut{
 			Shell:   hosted(),
-			Refused: "The application named a sign-in that is not known here.",
+			Refused: "The application referred to a sign-in that isn't known here.",
 		})},
 		{"hosted-trial", login.ChoosePage(hostedTestLogin())},
 	}
@@ -167,10 +167,10 @@ func hostedConsent() login.Consent {
 		Provider: "Google",
 		Site:     "https://app.example.com",
 		Shares: []login.Share{
-			{Text: "an id that stands for you"},
+			{Text: "see your user ID"},
 			{Text: "your name"},
-			{Text: "your e-mail address"},
-			{Text: "the groups you are in"},
+			{Text: "see your email address"},
+			{Text: "see which groups you're in"},
 		},
 	}
 }
@@ -214,7 +214,7 @@ func hostedAccount() login.Account {
 			Application: "Shop",
 			Since:       "2 Nov 2026",
 			Shares: []login.Share{
-				{Scope: "openid", Text: "an id that stands for you"},
+				{Scope: "openid", Text: "see your user ID"},
 				{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
 			},
 			Action: "/oauth/cli_1/account/consents/cli_1/withdraw",
@@ -240,8 +240,8 @@ func hostedPermissions(tag string) login.Consent {
 	m := hostedConsent()
 	m.Shell.Words = login.Builtin().Match(tag, "")
 	m.Shares = []login.Share{
-		{Scope: "openid", Text: "an id that stands for you"},
-		{Scope: "email", Text: "your e-mail address"},
+		{Scope: "openid", Text: "see your user ID"},
+		{Scope: "email", Text: "see your email address"},
 		{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
 		{
 			Scope:      longScope,

@@ -83,8 +83,8 @@ func testLogin() projects.TestLogin {
 				State: ui.Badge{Tone: ui.Good, Text: "holds"},
 			},
 			{
-				Rule: `hd is "example.com"`, Group: "admins", Values: "not stated",
-				State: ui.Badge{Tone: ui.Cold, Text: "does not hold"},
+				Rule: `hd is "example.com"`, Group: "admins", Values: "not sent",
+				State: ui.Badge{Tone: ui.Cold, Text: "doesn't match"},
 			},
 		},
 		Stated: []ui.Fact{
@@ -201,14 +201,14 @@ func appClient() projects.AppClient {
 				{
 					Value:  "RS256",
 					Title:  "RS256",
-					Text:   "Understood everywhere.",
+					Text:   "Supported everywhere.",
 					Chosen: true,
 				},
 				{Value: "ES256", Title: "ES256", Text: "Smaller tokens. Strict OpenID Connect clients expect RS256."},
 			},
 			PKCE: []ui.Option{
-				{Value: "required", Title: "Required", Text: "Every sign-in needs a code challenge.", Chosen: true},
-				{Value: "when_sent", Title: "When sent", Text: "For libraries that send no code challenge."},
+				{Value: "required", Title: "Required", Text: "Every sign-in requires a code challenge.", Chosen: true},
+				{Value: "when_sent", Title: "When sent", Text: "For libraries that don't send a code challenge."},
 			},
 		},
 		API: clientAccess(path + "/access"),
@@ -240,12 +240,12 @@ func appClient() projects.AppClient {
 
 func appClientWrong() projects.AppClient {
 	m := appClient()
-	m.TestProblem = "No provider is on, so users cannot sign in yet. Set one up below."
+	m.TestProblem = "No provider is turned on, so users can't sign in yet. Set one up below."
 	m.Providers[1].Error = "Give the client ID that Google has for your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
 	m.Settings.Name.Error = "Choose another."
-	m.Settings.Access.Error = "Give 1 to 1440 minutes."
-	m.Settings.Refresh.Error = "Give 0 to 90 days."
+	m.Settings.Access.Error = "Enter 1 to 1440 minutes."
+	m.Settings.Refresh.Error = "Enter 0 to 90 days."
 	m.Settings.Redirects.Error, m.Settings.Logouts.Error = "x: Give a whole address.", "y: Use https."
 	m.API.Declared, m.API.ScopesURL = nil, "/projects/shop/api-scopes"
 	m.API.Error, m.API.Grant = "Nothing was saved.", "A client that gets tokens for itself needs a secret."

@@ -14,14 +14,14 @@ func groupMappings() projects.GroupMappings {
 		BackURL:  "/projects/shop/login/cli_1/providers/idp_1",
 		Rows: []projects.GroupMappingRow{
 			{Rule: `realm_access.roles is "admin"`, Group: "admins", RemoveURL: mappingsURL + "/1f0a"},
-			{Rule: `groups begins with "/sales/"`, Group: "sales and partners", RemoveURL: mappingsURL + "/2b1c"},
+			{Rule: `groups starts with "/sales/"`, Group: "sales and partners", RemoveURL: mappingsURL + "/2b1c"},
 		},
 		Add: &projects.GroupMappingForm{
 			Action:  mappingsURL,
 			Example: "admin",
 			Matches: []ui.Option{
 				{Value: "exact", Title: "is", Chosen: true},
-				{Value: "prefix", Title: "begins with"},
+				{Value: "prefix", Title: "starts with"},
 			},
 		},
 	}
@@ -70,8 +70,8 @@ func groupMappingRemoval() projects.GroupMappingRemoval {
 func groupMappingsGitHub() projects.GroupMappings {
 	m := groupMappings()
 	m.Page, m.Provider = in("Group mappings", mappingsURL, "Shop", "web", "GitHub"), "GitHub"
-	m.Note = "With a rule, GitHub asks users for read access to their organizations and teams. It lists an " +
-		"organization that restricts OAuth apps only after one of its owners has approved yours."
+	m.Note = "If you add a rule, GitHub asks users for read access to their organizations and teams. If an " +
+		"organization restricts OAuth apps, GitHub lists it only after one of its owners has approved yours."
 	m.Rows = []projects.GroupMappingRow{
 		{Rule: `teams is "acme/sre"`, Group: "on call", RemoveURL: mappingsURL + "/1f0a"},
 	}

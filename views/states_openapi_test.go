@@ -72,7 +72,7 @@ func openAPIOfShop() projects.OpenAPI {
 		Verb:   "Remove",
 		Kind:   "document",
 		Name:   "Storefront 1.0.0",
-		Impact: []string{"Exports have a generated document again. Rules stay as they are."},
+		Impact: []string{"Exports will contain a generated document again. Rules don't change."},
 	}
 	return m
 }

@@ -142,13 +142,13 @@ func accountStates() []state {
 			PasswordError: "This is not the password you have now.",
 		})},
 		{"confirm-email", account.ConfirmationPage(account.Confirmation{
-			Page:   out("New e-mail address", "/email/code"),
+			Page:   out("New email address", "/email/code"),
 			Action: "/email/code",
 			Email:  "ana@lopez.example",
 		})},
-		{"confirm-email-over", account.ConfirmationOverPage(out("This link is over", "/account"))},
+		{"confirm-email-over", account.ConfirmationOverPage(out("This link doesn't work", "/account"))},
 		{"confirmed-email", account.ConfirmedPage(account.Confirmation{
-			Page:  out("New e-mail address", "/email/code"),
+			Page:  out("New email address", "/email/code"),
 			Email: "ana@lopez.example",
 		})},
 		{"account", account.PasswordPage(account.Password{
@@ -162,7 +162,7 @@ func accountStates() []state {
 			MinPasswordLength: 12,
 		})},
 		{"sessions", account.SessionsPage(account.Sessions{
-			Page: of("Signed in"),
+			Page: of("Where you're signed in"),
 			List: listed("/account/sessions", "sessions", "created", "last_seen"),
 			Sessions: []account.Session{
 				{

@@ -22,8 +22,8 @@ func configure() projects.Configure {
 			DisplayName: "Storefront API",
 			Access:      ui.Badge{Tone: ui.Accent, Text: "API keys"},
 			HistoryURL:  "/audit?project=shop",
-			Frozen: "Taken down by the operators on 12 Nov 2026, 09:30 UTC. All calls are answered 403. " +
-				"Reason: Phishing, reported by three banks. You can still export the project.",
+			Frozen: "Taken down by an operator on 12 Nov 2026, 09:30 UTC. All calls get 403. Reason: Phishing, " +
+				"reported by three banks. You can still export the project.",
 			DeleteURL: "/projects/shop/delete",
 		},
 		General: projects.General{
@@ -119,7 +119,7 @@ func keyList() projects.Keys {
 				Expires:     "never",
 				LastUsed:    "22 Nov 2026",
 				Display:     "pst_prod_…9dQx",
-				Note:        "Opens every project of storefront",
+				Note:        "Valid for every project of storefront",
 			},
 			{
 				ID:          "key_2",
@@ -217,8 +217,8 @@ func keyFilter() projects.KeyFilter {
 func keyBounds(of, minute string) projects.KeyBounds {
 	b := projects.KeyBounds{Of: []ui.Option{
 		{Value: "type", Title: "From its type", Text: "Now 10 a second, 1,000 a day.", Chosen: of == "type"},
-		{Value: "own", Title: "Its own", Text: "Replace those of the type and the project.", Chosen: of == "own"},
-		{Value: "none", Title: "None", Text: "No limits, whatever its type has.", Chosen: of == "none"},
+		{Value: "own", Title: "Its own", Text: "Replace the limits of the type and the project.", Chosen: of == "own"},
+		{Value: "none", Title: "None", Text: "No limits, regardless of its type.", Chosen: of == "none"},
 	}}
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		b.Windows = append(b.Windows, ui.Limit{Window: window, Label: "A " + window})
@@ -272,7 +272,7 @@ func conflict() projects.Conflict {
 		Action:  "/projects/shop/versions/2.1.0/access",
 		BackURL: "/projects/shop",
 		Rows: []projects.Difference{
-			{Label: "Who may call", Theirs: "Passthrough", Yours: "Authenticate"},
+			{Label: "Who can call", Theirs: "Passthrough", Yours: "Authenticate"},
 			{Label: "Allowed methods", Theirs: "API key", Yours: "API key"},
 			{Label: "Fallback owner", Theirs: "none", Yours: "none"},
 		},
@@ -316,13 +316,13 @@ func key() projects.Key {
 				Name:   "pstn_abc…wxyz of billing-service",
 				Impact: []string{
 					"billing-service called with it in the last hour.",
-					"Calls with the old secret are answered 401 once it has ended.",
+					"After the grace period, calls with the old secret get 401.",
 				},
-				Undo:     "The old secret cannot be brought back. The key itself, its scopes and limits stay.",
+				Undo:     "You can't bring back the old secret. The key itself, its scopes and its limits stay.",
 				ByButton: true,
 			},
 			Grace: []ui.Option{
-				{Value: "0", Title: "not at all"},
+				{Value: "0", Title: "None"},
 				{Value: "3600", Title: "1 hour"},
 				{Value: "86400", Title: "24 hours", Chosen: true},
 				{Value: "604800", Title: "7 days"},
@@ -338,7 +338,7 @@ func key() projects.Key {
 			Kind:   "key",
 			Name:   "pstn_abc…wxyz of billing-service",
 			Impact: []string{
-				"billing-service called with it in the last hour.", "Calls with it are answered 401 from now on.",
+				"billing-service called with it in the last hour.", "Calls with it will get 401.",
 			},
 		},
 	}
@@ -389,7 +389,7 @@ func cors() ui.CORS {
 			ETag:     "1",
 		},
 		Action:        "/projects/shop/cors",
-		Hint:          "A page may call this project from a browser if its origin is listed (CORS).",
+		Hint:          "Browsers let a page call this project if its origin is listed (CORS).",
 		Apps:          "project's",
 		Overrides:     []ui.Link{{URL: "/tenants/tnt_1", Text: "Acme"}, {URL: "/tenants/tnt_2", Text: "Globex"}},
 		MoreOverrides: 3,

@@ -29,7 +29,7 @@ func rulesOfShop() projects.Rules {
 		Version: "1.0.0",
 		Facts: []ui.Fact{
 			{Label: "Routes without a rule", Value: "closed"},
-			{Label: "Scopes read and write", Value: "asked of keys where no rule names scopes"},
+			{Label: "Scopes read and write", Value: "required of keys if no rule names scopes"},
 			{Label: "Mode", Value: "enforce"},
 		},
 		Rows: []projects.RuleRow{
@@ -37,9 +37,9 @@ func rulesOfShop() projects.Rules {
 			{
 				Methods: "POST",
 				Path:    "/orders",
-				Needs:   "nothing more; remembers order:{response.id}",
+				Needs:   "nothing else; remembers order:{response.id}",
 				Mode:    "enforce",
-				Missed:  []string{"named no object in 12 answers: nothing is at the place that the rule names"},
+				Missed:  []string{"found no object in 12 answers: it has nothing at the place that the rule names"},
 			},
 			{
 				Methods: "POST, DELETE",

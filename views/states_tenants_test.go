@@ -177,7 +177,7 @@ func tenantSettings() tenants.Settings {
 			},
 			Impact: []string{
 				"3 owners called since 13:00 UTC: 1,204 calls.",
-				"All of this goes along. Its keys and its users' sign-ins stop at once.",
+				"All of this is deleted. Its keys and its users' sessions stop working immediately.",
 			},
 			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
 		},
@@ -242,7 +242,7 @@ func product() products.Product {
 			Action: "/products/prd_1/delete",
 			Verb:   "Delete",
 			Kind:   "product",
-			Impact: []string{"Delete this product. No project is in it."},
+			Impact: []string{"Delete this product. It has no projects."},
 			Error:  "A project was put into the product just now.",
 		},
 	}

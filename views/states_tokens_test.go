@@ -20,30 +20,30 @@ func tokenStates() []state {
 			Token:   "postern_pat_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx",
 			Facts:   []ui.Fact{{Label: "Name", Value: "deploy pipeline"}, {Label: "Scopes", Value: "read, export"}},
 		})},
-		{"device", device.EnterPage(device.Enter{Page: in("Sign in a command line", "/device")})},
+		{"device", device.EnterPage(device.Enter{Page: in("Sign in to the command line", "/device")})},
 		{"device-wrong", device.EnterPage(device.Enter{
-			Page: in("Sign in a command line", "/device"),
+			Page: in("Sign in to the command line", "/device"),
 			Code: ui.Value{Text: "BCDF-GHJK", Error: "No program waits with this code."},
 		})},
 		{"device-confirm", device.ConfirmPage(device.Confirm{
-			Page: in("Sign in a command line", "/device"),
+			Page: in("Sign in to the command line", "/device"),
 			Code: "BCDF-GHJK",
 			Facts: []ui.Fact{
 				{Label: "Machine", Value: "ana@laptop"},
 				{Label: "Address", Value: "2001:db8::7", Mono: true},
-				{Label: "Asked", Value: "2030-01-31 12:00 UTC"},
-				{Label: "As", Value: "ana@example.com"},
+				{Label: "Requested", Value: "2030-01-31 12:00 UTC"},
+				{Label: "Account", Value: "ana@example.com"},
 				{Label: "Scopes", Value: "read, write, keys, export, admin"},
-				{Label: "For", Value: "90 days, or until you revoke it"},
+				{Label: "Valid for", Value: "90 days, or until you revoke it"},
 			},
 		})},
 		{"device-approved", device.DonePage(device.Done{
-			Page:     in("Sign in a command line", "/device"),
+			Page:     in("Sign in to the command line", "/device"),
 			Machine:  "ana@laptop",
 			Approved: true,
 		})},
 		{"device-denied", device.DonePage(device.Done{
-			Page:    in("Sign in a command line", "/device"),
+			Page:    in("Sign in to the command line", "/device"),
 			Machine: "ana@laptop",
 		})},
 	}

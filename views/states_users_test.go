@@ -110,7 +110,7 @@ func user() tenants.User {
 		State:        ui.Badge{Tone: ui.Good, Text: "active"},
 		FreezeAction: "/users/usr_1/freeze",
 		Facts: []ui.Fact{{
-			Label: "E-mail",
+			Label: "Email",
 			Value: "ana@example.com",
 		}, {Label: "ID", Value: "usr_06gzn70ajtqe7shdphsb2fr6cw", Mono: true, Copy: "user-id"},
 			{Label: "Since", Value: "1 Nov 2026"},
@@ -226,7 +226,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/members",
 			Email: ui.Value{
 				Text:  "eve@example.com",
-				Error: "No user of this tenant has this address. Invite the user under Users first.",
+				Error: "No user of this tenant has this address. First invite the user under Users.",
 			},
 		},
 		Children: []tenants.Nested{{

@@ -16,7 +16,7 @@ func versionPlace() projects.Place {
 			Action:   "/projects/shop/versions/ver_1",
 			Revision: "41",
 			Name:     ui.Value{Text: "2.1.0"},
-			Hint:     "The addresses of its environments change at once.",
+			Hint:     "The gateway URLs of its environments change immediately.",
 		},
 		Removal: projects.Removal{
 			Confirm: &ui.Confirmation{
@@ -26,7 +26,7 @@ func versionPlace() projects.Place {
 				Kind:   "version",
 				Name:   "1.0.0",
 				Type:   "1.0.0",
-				Impact: []string{"A removal revokes 3 API keys that can open nothing else."},
+				Impact: []string{"Removing it revokes 3 API keys with no other use."},
 				Typed:  ui.Value{Text: "1.0", Error: "Type the version's name, 1.0.0, to confirm."},
 			},
 			Since: "14:00 UTC",
@@ -50,7 +50,7 @@ func environmentPlace() projects.Place {
 		Kind:    "environment",
 		Facts: []ui.Fact{
 			{Label: "Version", Value: "1.0.0"},
-			{Label: "Answers at", Value: "http://localhost:8090/shop/1.0.0/prod", Mono: true},
+			{Label: "Gateway URL", Value: "http://localhost:8090/shop/1.0.0/prod", Mono: true},
 			{Label: "Forwards to", Value: "https://api.storefront.example", Mono: true},
 		},
 		Rename: &projects.RenameForm{
@@ -59,11 +59,11 @@ func environmentPlace() projects.Place {
 				Text:  "Prod!",
 				Error: "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen.",
 			},
-			Hint: "Its address changes at once. API keys that are limited to it follow.",
+			Hint: "Its gateway URL changes immediately. API keys that are limited to it stay valid.",
 		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",
-			Last:  "This is the only environment of version 1.0.0, so it cannot be removed without it.",
+			Last:  "This is the only environment of version 1.0.0, so you can only remove the whole version.",
 		},
 		BackURL: "/projects/shop#ver_2",
 	}

@@ -23,7 +23,7 @@ func webhookStates() []state {
 			Payload: "{\n  \"type\": \"webhook.test\"\n}",
 			Answer:  "no such hook",
 			Facts: []ui.Fact{
-				{Label: "Address", Value: "https://hooks.example.com/postern", Mono: true},
+				{Label: "URL", Value: "https://hooks.example.com/postern", Mono: true},
 				{Label: "Attempts", Value: "1"},
 				{Label: "Last response", Value: "404: the receiver did not answer with 2xx"},
 			},
@@ -44,7 +44,7 @@ func webhookStates() []state {
 			Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
 			Back:   "/settings/webhooks/whk_1",
 			Facts: []ui.Fact{{
-				Label: "Address",
+				Label: "URL",
 				Value: "https://hooks.example.com/postern",
 				Mono:  true,
 			}, {Label: "Events", Value: "everything"}},
@@ -106,10 +106,10 @@ func webhookDetail() webhooks.Detail {
 			Verb:   "Rotate",
 			Kind:   "secret",
 			Impact: []string{
-				"Deliveries are signed with both secrets for 1 day. A receiver that does not have the new one by " +
-					"then refuses them.",
+				"Deliveries are signed with both secrets for 1 day. A receiver that doesn't have the new secret by " +
+					"then will refuse them.",
 			},
-			Undo:     "The old secret cannot be kept for longer.",
+			Undo:     "You can't keep the old secret any longer.",
 			ByButton: true,
 		},
 		Delete: ui.Confirmation{

@@ -151,7 +151,7 @@ func TestSPA_deletesAccount(t *testing.T) {
 	p.Sees("Your account")
 	p.Clicks("#account-delete-confirm")
 	p.Presses("Delete my account")
-	p.Sees("Your account is deleted")
+	p.Sees("Your account has been deleted")
 
 	// Other replicas hear of it within a second, this one at once.
 	p.Open(app.origin)
@@ -202,7 +202,7 @@ func TestSPA_signsInSilently(t *testing.T) {
 	p.Open(made.Login.Issuer + "/account")
 	p.Sees("Your account")
 	p.Presses("Sign out everywhere")
-	p.Sees("You are signed out everywhere")
+	p.Sees("You're signed out everywhere")
 	p.Open(app.origin)
 	p.Sees("Signed in") // the application has its tokens still
 	if status := p.Reads("#status"); status != "401" {

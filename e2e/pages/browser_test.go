@@ -38,7 +38,7 @@ func TestDashboardFromFirstStartToExport(t *testing.T) {
 	p.Types("name", "shop")
 	p.Presses("Create project")
 
-	p.Sees("shop is up")
+	p.Sees("shop is ready")
 	key := p.Reads("section[aria-labelledby=keys] code")
 	address := p.Reads("dl code")
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
@@ -46,7 +46,7 @@ func TestDashboardFromFirstStartToExport(t *testing.T) {
 		t.Errorf("the upstream saw %d requests, want the one with a key, in its owner's name: %+v", len(seen), seen)
 	}
 
-	p.Follows("I have copied the key")
+	p.Follows("I've copied the key")
 	p.Sees("shop")
 	if strings.Contains(p.Reads("html"), key) {
 		t.Error("the key is shown a second time")
@@ -67,7 +67,7 @@ func TestDashboardFromFirstStartToExport(t *testing.T) {
 	p.Follows("Export")
 	p.Waits("#dialog[open] [data-panel]")
 	p.takesAway("shop-kong.zip", byItself)
-	p.Follows("Item by item, with what is left to do")
+	p.Follows("All items and to-dos")
 	p.keepsTicks()
 
 	p.ForbidsScripts()

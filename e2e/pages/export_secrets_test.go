@@ -27,7 +27,7 @@ func TestExport_secretsAndLedger(t *testing.T) {
 	p.Types("target", upstream.URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
-	p.Sees("shop is up")
+	p.Sees("shop is ready")
 
 	p.Open(server.Config.PublicURL + "/projects/shop/export")
 	p.Clicks("[name=secrets]")
@@ -45,7 +45,7 @@ func TestExport_secretsAndLedger(t *testing.T) {
 	p.Reaches(`//dt[.="Secrets"]/following-sibling::dd[.="Included, in plain text"]`)
 	p.verifies(arrived())
 
-	p.Follows("Item by item, with what is left to do")
+	p.Follows("All items and to-dos")
 	p.filtersLedger(func(area string) { p.fills("area", area); p.evaluates(changed) })
 	p.ForbidsScripts()
 	p.Open(server.Config.PublicURL + "/projects/shop/export")

@@ -44,8 +44,8 @@ func TestFrame(t *testing.T) {
 	p.Types("target", upstream.URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
-	p.Sees("shop is up")
-	p.Follows("I have copied the key")
+	p.Sees("shop is ready")
+	p.Follows("I've copied the key")
 	p.Sees("shop")
 
 	p.createsKeyByTab()
@@ -96,7 +96,7 @@ func (p *person) choosesAllKeys() {
 	p.Clicks("[data-choose-all] input")
 	p.Waits(".bulk")
 	if got := p.Reads("[data-chosen]"); got != "2 keys chosen" {
-		p.T.Errorf("the page says %q of the chosen keys", got)
+		p.T.Errorf("the page says %q of the selected keys", got)
 	}
 	p.Clicks("tbody .box")
 	if got := p.Reads("[data-chosen]"); got != "1 key chosen" {

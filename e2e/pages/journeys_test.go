@@ -218,16 +218,16 @@ const look = `JSON.stringify({
 
 // ofViewers are the forms that viewers may send, by action and button: those about themselves.
 var ofViewers = map[string]bool{
-	"/account Save name and e-mail address": true,
-	"/account/delete Delete account":        true,
-	"/account/password Save password":       true,
-	"/claim/… Claim":                        true,
-	"/device Continue":                      true,
-	"/invite/… Join as vic@example.com":     true,
-	"/search Search":                        true,
-	"/settings/tokens Create token":         true,
-	"/teams Create team":                    true,
-	"/teams/…/leave Leave team":             true,
+	"/account Save name and email address": true,
+	"/account/delete Delete account":       true,
+	"/account/password Save password":      true,
+	"/claim/… Claim":                       true,
+	"/device Continue":                     true,
+	"/invite/… Join as vic@example.com":    true,
+	"/search Search":                       true,
+	"/settings/tokens Create token":        true,
+	"/teams Create team":                   true,
+	"/teams/…/leave Leave team":            true,
 }
 
 // identifiers are the parts of an action that are other ones in each run: ids and codes.

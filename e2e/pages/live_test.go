@@ -26,9 +26,9 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	p.Types("target", upstream.URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
-	p.Sees("shop is up")
+	p.Sees("shop is ready")
 	key, address := p.Reads("section[aria-labelledby=keys] code"), p.Reads("dl code")
-	p.Follows("I have copied the key")
+	p.Follows("I've copied the key")
 
 	p.Follows("Requests")
 	p.Reaches(`//p[@id="live-state"][.="Live"]`)

@@ -21,7 +21,7 @@ func TestClaimingInTheDashboard(t *testing.T) {
 	if names != "shop" {
 		t.Errorf("would claim %q", names)
 	}
-	s.Post(path, "team", "").Shows(422, "This request could not be answered")
+	s.Post(path, "team", "").Shows(422, "This request failed")
 	chosen := s.Get(path).Find("input[name=team][checked]").AttrOr("value", "")
 	s.Post(path, "team", chosen).LeadsTo("/projects") // the choice that the page opens with
 	if teams := s.Get("/projects").Find("#team-menu button[name=team]").Length(); teams != 1 {

@@ -160,7 +160,7 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 	if strings.Contains(saved.Raw, "canary") || saved.Value("[name=methods][checked]") != "opaque" {
 		t.Error("the page holds the secret, or not the method")
 	}
-	saved.Says("main", "keep the one that is saved")
+	saved.Says("main", "keep the saved secret")
 	revision = saved.Value("form:has([name=mode]) [name=revision]")
 	send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access of version 1.0.0").
 		Says("main", "send the secret again")
@@ -170,5 +170,5 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 	send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
 	revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
 	send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)
-	s.Get("/projects/shop/versions/1.0.0/access").Says("main", "Where the endpoint asks for one")
+	s.Get("/projects/shop/versions/1.0.0/access").Says("main", "If the endpoint requires one")
 }

@@ -16,7 +16,7 @@ func TestAccount_language(t *testing.T) {
 	fake, provider := s.offerFake()
 	browser := s.browser()
 	german := s.path("/account") + "?ui_locales=de"
-	if page := s.get(browser, german); !strings.Contains(page.Find("main").Text(), "um Ihre Sitzungen zu sehen") {
+	if page := s.get(browser, german); !strings.Contains(page.Find("main").Text(), "um Ihre Sitzungen und geteilten Daten zu sehen") {
 		t.Errorf("without a session: %s", page.Find("main").Text())
 	}
 	s.enter(browser, fake, provider.ID, "openid email")
@@ -34,11 +34,11 @@ func TestAccount_language(t *testing.T) {
 		t.Error("the form of the deletion forgets the language")
 	}
 	if page := s.get(browser, s.path("/account")); !strings.Contains(page.Find("main").Text(),
-		"your e-mail address") {
+		"see your email address") {
 		t.Errorf("in English: %s", page.Find("main").Text())
 	}
 	refused := s.post(browser, s.path("/account/delete")+"?ui_locales=de", url.Values{})
-	if text := refused.Find("[role=alert]").Text(); !strings.Contains(text, "Setzen Sie den Haken") {
+	if text := refused.Find("[role=alert]").Text(); !strings.Contains(text, "Setzen Sie das Häkchen") {
 		t.Errorf("without the box ticked: %q", text)
 	}
 }

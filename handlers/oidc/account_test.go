@@ -42,7 +42,7 @@ func TestAccount_sessionsAndConsents(t *testing.T) {
 		other := s.enter(s.browser(), fake, provider.ID, "openid email")
 		page := s.get(browser, s.path("/account"))
 		if text := page.Find("main").Text(); !strings.Contains(text, "ana@example.com") ||
-			!strings.Contains(text, "your e-mail address") {
+			!strings.Contains(text, "see your email address") {
 			t.Errorf("the page says %s", text)
 		}
 		if n := page.Find("form[action*='/sessions/ses_']").Length(); n != 2 {

@@ -79,10 +79,10 @@ func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step),
 	}
 	for address, says := range map[string]string{
 		"ana@other.example": "No sign-in provider is set up",
-		"ana":               "Enter an e-mail address",
-		"":                  "Enter an e-mail address",
-		"ana\n@example.com": "Enter an e-mail address",
-		strings.Repeat("a", 500) + "@example.com": "Enter an e-mail address",
+		"ana":               "Enter an email address",
+		"":                  "Enter an email address",
+		"ana\n@example.com": "Enter an email address",
+		strings.Repeat("a", 500) + "@example.com": "Enter an email address",
 	} {
 		refused := s.post(browser, action, url.Values{"email": {address}})
 		if refused.status != http.StatusUnprocessableEntity ||

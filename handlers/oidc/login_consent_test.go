@@ -39,17 +39,17 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake()
-	const first = "an id that stands for you, your name, and what your provider states of your profile, such as " +
-		"picture and language"
+	const first = "see your user ID, see your name and other profile details from your provider, such as picture and " +
+		"language"
 	for i, tt := range []struct{ scope, prompt, answer, want string }{
 		{"openid profile", "", "decline", first},
 		{"openid profile", "", "agree", first}, // a refusal is not remembered
 		{"openid profile", "", "", "none"},
 		{"openid", "", "", "none"},
-		{"openid email", "", "decline", "an id that stands for you, your e-mail address*"},
+		{"openid email", "", "decline", "see your user ID, see your email address*"},
 		{
 			"openid email groups", "", "agree",
-			"an id that stands for you, your e-mail address*, the groups you are in*",
+			"see your user ID, see your email address*, see which groups you're in*",
 		},
 		{"openid profile email groups", "", "", "none"},
 		{"openid profile", "consent", "agree", first},
@@ -97,7 +97,7 @@ func TestConsentIsForOneApplication(t *testing.T) {
 		browser,
 		fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String(),
 	)
-	if got := s.asked(page); got != "an id that stands for you" {
+	if got := s.asked(page); got != "see your user ID" {
 		t.Errorf("asked for %s", got)
 	}
 	users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, models.Page{})

@@ -63,8 +63,8 @@ func TestLogin_languages(t *testing.T) {
 	}
 	shows("logout", s.getIn(s.browser(), s.path("/logout"), "de"), "de", "Sie sind abgemeldet")
 	other := s.getIn(s.browser(), s.path("/callback/"+provider.ID+"?state=x&code=y"), "de")
-	shows("another browser", other, "de", "Sie sind nicht angemeldet")
-	if text := other.Find("main").Text(); !strings.Contains(text, "nicht in diesem Browser begonnen") {
+	shows("another browser", other, "de", "Anmeldung fehlgeschlagen")
+	if text := other.Find("main").Text(); !strings.Contains(text, "nicht in diesem Browser gestartet") {
 		t.Errorf("another browser: the page says %q", text)
 	}
 }

@@ -55,16 +55,16 @@ func TestLogout_asksWithoutHint(t *testing.T) {
 		back   string // after the button, "" for a page
 		shows  string // on that page
 	}{
-		"no parameters": {func(q url.Values) { clear(q) }, "", "You are signed out"},
+		"no parameters": {func(q url.Values) { clear(q) }, "", "You're signed out"},
 		"only state": {func(q url.Values) { q.Del("client_id"); q.Del("post_logout_redirect_uri") }, "",
-			"You are signed out"},
+			"You're signed out"},
 		"all":       {func(url.Values) {}, backWithState, ""},
 		"no state":  {func(q url.Values) { q.Del("state") }, callback, ""},
-		"no client": {func(q url.Values) { q.Del("client_id") }, "", "You are signed out"},
+		"no client": {func(q url.Values) { q.Del("client_id") }, "", "You're signed out"},
 		"another address": {func(q url.Values) { q.Set("post_logout_redirect_uri", callback+"/x") }, "",
-			"You are signed out"},
+			"You're signed out"},
 		"query added": {func(q url.Values) { q.Set("post_logout_redirect_uri", callback+"?a=b") }, "",
-			"You are signed out"},
+			"You're signed out"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,12 +160,12 @@ func TestLogout_invalid(t *testing.T) {
 		if s.isLive(browser, tokens) {
 			t.Errorf("%s: the session lives on", name)
 		}
-		if done.to != nil || !strings.Contains(done.Find("main").Text(), "You are signed out") {
+		if done.to != nil || !strings.Contains(done.Find("main").Text(), "You're signed out") {
 			t.Errorf("%s: then it goes to %v and shows %s", name, done.to, done.Find("main").Text())
 		}
 		page = s.signOut(browser, query)
 		if page.status != http.StatusBadRequest || page.to != nil || page.Find("form").Length() > 0 ||
-			!strings.Contains(page.Find("h1").Text(), "request to sign out is not valid") {
+			!strings.Contains(page.Find("h1").Text(), "sign-out request isn't valid") {
 			t.Errorf("%s, without a session: %d %s", name, page.status, page.Find("main").Text())
 		}
 	}

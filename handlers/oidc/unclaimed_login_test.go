@@ -98,7 +98,7 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 	if back == nil || !back.Query().Has("code") {
 		t.Fatalf("who agrees is sent to %v", back)
 	}
-	s.cautions("a failure", s.get(s.browser(), s.path("/callback/idp_1?state=x")), 403, "Do not enter passwords")
+	s.cautions("a failure", s.get(s.browser(), s.path("/callback/idp_1?state=x")), 403, "Don't enter passwords")
 	s.cautions("signing out", s.get(browser, s.path("/logout")), 200, "Sign out?")
 	if got := s.get(browser, s.path("/brand.css")); got.status != 404 {
 		t.Errorf("its colour: %d %s", got.status, got.raw)
@@ -142,7 +142,7 @@ func TestUnclaimedLogin_openRedirect(t *testing.T) {
 	back := s.agree(browser, github.Authorize(t, s.get(browser, provider).to.String()).String())
 	out := s.path("/logout?id_token_hint=" + s.exchange(r, back).ID + "&post_logout_redirect_uri=" + callback)
 	page := s.get(s.browser(), out)
-	s.cautions("signing out with a link", page, 200, "You are signed out")
+	s.cautions("signing out with a link", page, 200, "You're signed out")
 	if page.to != nil || page.Find("main a").AttrOr("href", "") != callback {
 		t.Errorf("signing out sends people to %v: %s", page.to, page.raw)
 	}
@@ -175,7 +175,7 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 		page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
 		return s.get(browser, page.Find("a[href$='/"+provider.ID+"']").AttrOr("href", ""))
 	}
-	s.cautions("an odd port", press(), 403, "could not be accepted")
+	s.cautions("an odd port", press(), 403, "couldn't be accepted")
 	fake.Discovery = func(document map[string]any) {
 		for _, one := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"} {
 			document[one] = "https://8.8.8.8/" + one
@@ -192,7 +192,7 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 			document[one] = "https://8.8.8.8:6379/"
 		}
 		s.server.Login.Providers = &providers.Set{HTTP: s.server.Login.Providers.HTTP}
-		s.cautions(one, press(), 403, "could not be accepted")
+		s.cautions(one, press(), 403, "couldn't be accepted")
 	}
 	claim()
 	if got := press(); got.to == nil {

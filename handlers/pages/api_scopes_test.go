@@ -41,9 +41,9 @@ func TestAPIScopes_page(t *testing.T) {
 		Holds("description", "see no orders")
 	s.Post(one+"/remove").Shows(422, "API scope orders:read").Says("main", "Tick the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(scopesPage)
-	s.Get(one).Shows(404, "There is nothing here")
-	s.Post(one, "description", "x").Shows(404, "There is nothing here")
-	s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	s.Get(one).Shows(404, "Page not found")
+	s.Post(one, "description", "x").Shows(404, "Page not found")
+	s.Post(one+"/remove", "confirm", "true").Shows(404, "Page not found")
 	s.Get("/audit").
 		Says("main", "added API scope orders:*").
 		Says("main", "described API scope orders:read").
@@ -92,7 +92,7 @@ func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
 	s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage)
-	s.Get(scopesPage+"/orders:read").Says("main", "No app client may ask for it")
+	s.Get(scopesPage+"/orders:read").Says("main", "No app client can request it")
 	path := s.CreateAppClient(tab)
 	s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
 	s.Get(scopesPage+"/orders:read").
@@ -174,9 +174,9 @@ func TestAppClient_rotatesSigningKey(t *testing.T) {
 	rotate := path + "/signing-keys"
 	s.Get(path).Says("form[action='"+rotate+"'] button", "Rotate now").Lacks("#signing-keys tbody")
 	s.Post(rotate).LeadsTo(path)
-	s.Get(path).Says("#signing-keys tbody", "until the next key")
+	s.Get(path).Says("#signing-keys tbody", "the next key")
 	s.Post(rotate).LeadsTo(path)
-	s.Get(path).Says("#signing-keys tbody tr:nth-child(2)", "until the next key").
+	s.Get(path).Says("#signing-keys tbody tr:nth-child(2)", "the next key").
 		Lacks("#signing-keys tbody tr:nth-child(3)")
 	s.Post(rotate).Shows(409, "web").Says("#signing-keys", "Rotate again after that.")
 }

@@ -64,7 +64,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		s.Get("/audit?from=2030-01-02&to=2030-01-01").
 			Shows(200, "Audit log").
 			Says("#audit-to-error", "before the first day")
-		s.Get("/audit?team=team_nobody").Shows(404, "There is nothing here")
+		s.Get("/audit?team=team_nobody").Shows(404, "Page not found")
 	})
 }
 

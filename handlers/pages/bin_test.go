@@ -25,7 +25,7 @@ func TestBin(t *testing.T) {
 	s.Get("/bin").Says("main li", "shop").Says("form[action='/projects/shop/restore']", "Restore")
 	s.Get("/projects").Says("a[href='/bin']", "Bin").Lacks(".card a[href='/projects/shop']")
 	s.Get("/projects/shop").
-		Says("[role=alert]", "All calls are answered 410").
+		Says("[role=alert]", "All calls get 410").
 		Lacks("form[action='/projects/shop/settings']").
 		Lacks("form[action='/projects/shop/keys']")
 	s.Get("/projects/shop/export").Says("form[action='/projects/shop/export']", "Start export")
@@ -37,6 +37,6 @@ func TestBin(t *testing.T) {
 		Holds("typed_name", "shopp").
 		Says("#erase-confirm-error", "Type the project's name")
 	s.Post(page, "now", "true", "typed_name", "shop").LeadsTo("/projects")
-	s.Get("/projects/shop").Shows(404, "There is nothing here")
+	s.Get("/projects/shop").Shows(404, "Page not found")
 	s.Get("/bin").Says("main", "The bin is empty")
 }

@@ -13,7 +13,7 @@ func TestCallSigning(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const page = "/projects/shop/call-signing"
 	s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Signed calls")
-	s.Get(page).Shows(200, "Signed calls").Says("main", "Calls are not signed.").Lacks("table")
+	s.Get(page).Shows(200, "Signed calls").Says("main", "Calls aren't signed.").Lacks("table")
 	s.Post(page+"/rotate", "confirm", "true").Shows(409, "Signed calls").Says("main", "Enable call signing first")
 	s.Post(page).LeadsTo(page)
 	s.Get(page).Says("tbody", "signs").Says("main", "/shop/.well-known/http-message-signatures-directory")
@@ -24,9 +24,9 @@ func TestCallSigning(t *testing.T) {
 	s.Post(page+"/rotate", "when", "now", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("tbody tr:nth-child(1)", "signs").Lacks("tbody tr:nth-child(2)")
 	s.Post(page+"/rotate", "when", "now").Shows(422, "Signed calls").
-		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that another key signs.").
+		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that you want to rotate the key.").
 		Lacks("details[open] form[action$='/disable']")
 	s.Post(page+"/disable").Shows(422, "Signed calls").Says("main", "Tick the box to stop signing.")
 	s.Post(page+"/disable", "confirm", "true").LeadsTo(page)
-	s.Get(page).Says("main", "Calls are not signed.")
+	s.Get(page).Says("main", "Calls aren't signed.")
 }

@@ -27,7 +27,7 @@ func TestClientCertificate(t *testing.T) {
 		Says("main", "Change the target to an https URL first").
 		Lacks("form[action='" + page + "']")
 	s.Post(page, "certificate", string(chain), "private_key", string(key)).
-		Shows(422, heading).Says("[role=alert]", "over TLS only")
+		Shows(422, heading).Says("[role=alert]", "only over TLS")
 
 	setTarget(t, s, target, "https://127.0.0.1:9")
 	refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).
@@ -41,7 +41,7 @@ func TestClientCertificate(t *testing.T) {
 	lacksKey(t, refused)
 	s.Post(page, "certificate", "", "private_key", "").
 		Shows(422, heading).Says("#client-certificate-error", "X.509 certificates")
-	s.Post(page+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	s.Post(page+"/remove", "confirm", "true").Shows(404, "Page not found")
 
 	s.Post(page, "certificate", string(chain), "private_key", string(key)).LeadsTo(page)
 	shown := s.Get(page).Shows(200, heading).
@@ -58,7 +58,7 @@ func TestClientCertificate(t *testing.T) {
 	s.Post(page+"/remove").Shows(422, heading).Says("form", "Tick the box").Says("dl", "CN=client.test")
 	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No certificate is set")
-	s.Get("/projects/shop/versions/1.0.0/environments/env_1/client-certificate").Shows(404, "There is nothing here")
+	s.Get("/projects/shop/versions/1.0.0/environments/env_1/client-certificate").Shows(404, "Page not found")
 }
 
 func setTarget(t *testing.T, s *controlplane.Browser, action, target string) {

@@ -13,7 +13,7 @@ func TestCORSOfAProject(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const action = "/projects/shop/cors"
-	page := s.Get("/projects/shop/limits").Says("#cors", "left to the upstreams")
+	page := s.Get("/projects/shop/limits").Says("#cors", "your upstreams handle CORS")
 	opened := page.Revision("origins")
 	s.Post(action, "revision", opened, "origins", "https://app.example\r\nhttps://App.example/x",
 		"methods", "GET", "headers", "a b", "max_age", "soon", "credentials", "true").

@@ -26,7 +26,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 	}
 	row := domain.Items[0]
 	page := "/projects/shop/domains/" + row.ID
-	s.Get(page).Says("dl", "none of its own")
+	s.Get(page).Says("dl", "no certificate of its own")
 
 	now := models.Now()
 	seen := row.UpdatedAt
@@ -35,7 +35,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 		_, err := tx.UpdateDomain(row, seen)
 		return err
 	})
-	s.Get(page).Says("dl", "being obtained by ACME")
+	s.Get(page).Says("dl", "being requested by ACME")
 
 	ends := now.Add(24 * time.Hour)
 	write(t, db, func(tx *models.Tx) error {

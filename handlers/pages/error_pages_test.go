@@ -18,9 +18,9 @@ func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
 	if made.Status != 201 {
 		t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
 	}
-	missing := s.Get("/projects/none").Shows(404, "There is nothing here")
+	missing := s.Get("/projects/none").Shows(404, "Page not found")
 	for _, path := range []string{"/projects/shop", "/projects/shop/export"} {
-		foreign := s.Get(path).Shows(404, "There is nothing here")
+		foreign := s.Get(path).Shows(404, "Page not found")
 		got, want := foreign.Find("main p").Text(), missing.Find("main p").Text()
 		if controlplane.Clean(got) != controlplane.Clean(want) {
 			t.Errorf("%s: the page says %q, want what a missing project says: %q", path, got, want)
@@ -31,7 +31,7 @@ func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
 		"/projects/shop/keys":     {"owner", "x"},
 		"/projects/shop/export":   {"format", "data"},
 	} {
-		s.Post(path, form...).Shows(404, "There is nothing here")
+		s.Post(path, form...).Shows(404, "Page not found")
 	}
 }
 
@@ -39,11 +39,11 @@ func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
-	s.Get("/nowhere").Shows(404, "There is nothing here").Lacks("#request-id")
+	s.Get("/nowhere").Shows(404, "Page not found").Lacks("#request-id")
 	s.Post("/projects/new", "target", strings.Repeat("x", 1<<20)).
-		Shows(413, "This request could not be answered").
+		Shows(413, "This request failed").
 		Says("main", "1 MiB")
-	if got := s.Get("/theme").Shows(405, "This request could not be answered"); got.Header.Get("Allow") != "POST" {
+	if got := s.Get("/theme").Shows(405, "This request failed"); got.Header.Get("Allow") != "POST" {
 		t.Errorf("Allow is %q", got.Header.Get("Allow"))
 	}
 	if got := s.Get("/nowhere", "Accept", "*/*"); got.Header.Get("Content-Type") != "application/problem+json" {

@@ -27,7 +27,7 @@ func TestExportLedger(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	path := finishedExport(t, s)
-	s.Get(path).Says("#export-status a[href='"+path+"/ledger']", "Item by item")
+	s.Get(path).Says("#export-status a[href='"+path+"/ledger']", "All items and to-dos")
 	page := s.Get(path+"/ledger").
 		Shows(200, "Ledger of shop").
 		Says("main", "Kong gateway, exported ").
@@ -105,7 +105,7 @@ func TestExportLedger_none(t *testing.T) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
 		queued := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
 		s.Get(queued + "/ledger").LeadsTo(queued)
-		s.Get("/exports/exp_none/ledger").Shows(404, "There is nothing here")
+		s.Get("/exports/exp_none/ledger").Shows(404, "Page not found")
 	})
 }
 

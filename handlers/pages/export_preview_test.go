@@ -12,7 +12,7 @@ func TestExportPreview(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const path = "/projects/shop/export/preview"
-	s.Get("/projects/shop/export").Says("a[href='"+path+"']", "See what leaves")
+	s.Get("/projects/shop/export").Says("a[href='"+path+"']", "See what moves")
 	s.Get(path).Shows(200, "What leaves, and how").
 		Says("#ledger-skipped", "Usage analytics").
 		Says("#ledger-skipped", "kong.usage_analytics.left_out").

@@ -40,7 +40,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 	if !strings.Contains(waiting.Find("noscript").Text(), `http-equiv="refresh"`) {
 		t.Error("a browser without script would not ask again")
 	}
-	s.Get(path+"/download").Shows(409, "This request could not be answered").Says("main", "once it is ready")
+	s.Get(path+"/download").Shows(409, "This request failed").Says("main", "once it is ready")
 	s.Get("/projects").Says("li", "exporting now")
 
 	id := path[len("/exports/"):]
@@ -91,15 +91,15 @@ func TestCancelAnExport(t *testing.T) {
 	path := s.Post("/projects/shop/export", "format", "data").Header.Get("Location")
 	cancel := s.Get(path).Find("form[action$='/cancel']").AttrOr("action", "")
 	s.Post(cancel).Shows(200, "Cancel the export of shop").
-		Says("[data-undo]", "export again").
+		Says("[data-undo]", "start a new export").
 		Says("a[href='"+path+"']", "Back to the export")
 	s.Get(path).Lacks("[data-flash]")
 	s.Post(cancel, "confirm", "true").LeadsTo(path)
 	s.Get(path).
 		Says("[data-flash]", "cancelled").
-		Says("#export-status", "The export was cancelled").
+		Says("#export-status", "The export was canceled").
 		Says("#export-status", "Export again")
-	s.Get("/exports/exp_none").Shows(404, "There is nothing here")
+	s.Get("/exports/exp_none").Shows(404, "Page not found")
 }
 
 // The page's script follows a running export by events that have the names of its states.

@@ -113,7 +113,7 @@ var flashes = map[string]string{
 	"team":          "The team %s is created. New projects will belong to it.",
 	"role":          "%s is now %s, effective immediately.",
 	"removed":       "The member is removed from the team.",
-	"left":          "You have left the team.",
+	"left":          "You've left the team.",
 	"email_mailed":  "A link is on its way to %s. It works for an hour.",
 	"mailed":        "The invitation to %s is on its way by email. Its link works for 7 days.",
 	"uninvited":     "The invitation is revoked. Its link no longer works.",

@@ -279,7 +279,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 	if len(places) != 1 {
 		t.Fatalf("several answers: %v", places)
 	}
-	s.FollowRedirect(answers[4]).Shows(200, "Key created").Says("main", "Copy it now")
+	s.FollowRedirect(answers[4]).Shows(200, "Key created").Says("main", "Copy the key now")
 	s.Get("/projects/shop/keys").Says("#keys", "2 keys")
 }
 

@@ -62,7 +62,7 @@ func TestForm_signedInAgain(t *testing.T) {
 			s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
 			refused := s.Do(http.MethodPost, action, values.Encode(), nil).
 				Shows(http.StatusUnprocessableEntity, "This form is out of date").
-				Says("main", "This submission changed nothing")
+				Says("main", "Nothing was changed")
 			for i := 0; i < len(f.typed); i += 2 {
 				refused.Holds(f.typed[i], f.typed[i+1])
 			}
@@ -95,7 +95,7 @@ func TestRotate_twoTabs(t *testing.T) {
 	key := controlplane.Clean(shown.Find("#new-key").Text())
 	s.Do(http.MethodPost, action, two.Encode(), nil).
 		Shows(http.StatusConflict, "Key of bootstrap").
-		Says("[role=alert]", "the secret was not replaced").
+		Says("[role=alert]", "the secret wasn't replaced").
 		Lacks("#new-key")
 	if last := key[len(key)-4:]; !strings.Contains(s.Get(path).Raw, last) {
 		t.Errorf("the key that ends in %s was rotated away", last)
@@ -129,7 +129,7 @@ func TestRotate_signedInAgain(t *testing.T) {
 	s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
 	renewed := rotate(old).Shows(422, "This form is out of date").Nonce(path + "/rotate")
 	invented := rotate(strings.Repeat("A", len(old))).Shows(422, "This form is out of date").Nonce(path + "/rotate")
-	rotate(invented).Shows(409, "Key of bootstrap").Says("[role=alert]", "the secret was not replaced")
+	rotate(invented).Shows(409, "Key of bootstrap").Says("[role=alert]", "the secret wasn't replaced")
 	s.FollowRedirect(rotate(renewed)).Shows(200, "Key rotated")
 	again := rotate(old).Shows(422, "This form is out of date").Nonce(path + "/rotate")
 	s.FollowRedirect(rotate(again)).Shows(200, "Key of bootstrap").Lacks("#new-key")

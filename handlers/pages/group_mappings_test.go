@@ -48,7 +48,7 @@ func TestGroupMappings_page(t *testing.T) {
 	s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No rules yet")
-	s.Post(one+"/remove", "confirm", "true").Shows(404, "There is nothing here")
+	s.Post(one+"/remove", "confirm", "true").Shows(404, "Page not found")
 }
 
 // A test login shows every claim of the provider, and what each rule makes of them.

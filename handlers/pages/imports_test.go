@@ -45,7 +45,7 @@ func TestImportPage(t *testing.T) {
 		t.Errorf("the name typed is %q", value)
 	}
 	confirm := found.Find("#import-answer button").AttrOr("formaction", "")
-	s.Get("/projects/copy").Shows(404, "There is nothing here")
+	s.Get("/projects/copy").Shows(404, "Page not found")
 
 	other := "/imports?sha256=" + strings.Repeat("0", 64)
 	sendZip(t, s, other, "copy", zip).Shows(422, "Import a project")
@@ -53,7 +53,7 @@ func TestImportPage(t *testing.T) {
 		sendZip(t, s, unchecked, "copy", zip).Shows(422, "Import a project").
 			Says("#import-answer [role=alert]", "Check what is imported first")
 	}
-	s.Get("/projects/copy").Shows(404, "There is nothing here")
+	s.Get("/projects/copy").Shows(404, "Page not found")
 
 	sendZip(t, s, confirm, "copy", zip).LeadsTo("/projects/copy")
 	s.Get("/projects/copy").Says("body", "shop is imported")
@@ -89,7 +89,7 @@ func TestImportForm_sentAgain(t *testing.T) {
 
 	sendZip(t, s, confirm, "third", zip, ui.NonceField, "invented").Shows(422, "Import a project").
 		Says("#import-answer [role=alert]", "opened before you signed in")
-	s.Get("/projects/third").Shows(404, "There is nothing here")
+	s.Get("/projects/third").Shows(404, "Page not found")
 }
 
 // What follows the zip, and fields that the form does not have, are not left out in silence.
@@ -145,7 +145,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 				"Import a project").
 				Says("#import-answer [role=alert]", tt.says).
 				Lacks("#import-answer button")
-			s.Get("/projects/copy").Shows(404, "There is nothing here")
+			s.Get("/projects/copy").Shows(404, "Page not found")
 		})
 	}
 }
@@ -219,7 +219,7 @@ func TestProjectsPage_emptyOffersImport(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
 	s.Get("/projects").Says("main", "No projects yet").
-		Says("h2 ~ div a[href='/imports']", "Import an exported one")
+		Says("h2 ~ div a[href='/imports']", "Import an export")
 }
 
 // exported returns the zip of shop as data.

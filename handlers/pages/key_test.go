@@ -67,8 +67,8 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	fresh := s.Get(path).Nonce(rotate)
 	s.Post(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
 		Shows(422, "Key of billing").
-		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that the key gets a new secret").
-		Says("details[open] [data-undo]", "cannot be brought back")
+		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that you want a new secret").
+		Says("details[open] [data-undo]", "can't bring back")
 	s.Post(rotate, "grace_seconds", "9999999999", "confirm", "true", ui.NonceField, fresh).
 		Shows(422, "Key of billing").
 		Says("details[open] #rotate-grace-error", "2592000")
@@ -114,7 +114,7 @@ func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
 	path := s.Get("/projects/shop/keys").Find("tbody a").AttrOr("href", "")
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is up")
 	elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
-	s.Get(elsewhere).Shows(404, "There is nothing here")
-	s.Post(elsewhere+"/revoke", "confirm", "true").Shows(404, "There is nothing here")
+	s.Get(elsewhere).Shows(404, "Page not found")
+	s.Post(elsewhere+"/revoke", "confirm", "true").Shows(404, "Page not found")
 	s.Get(path).Says("[data-panel]", "Active")
 }

@@ -137,7 +137,7 @@ func TestKeyTypes_delete(t *testing.T) {
 	s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
 	s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)
 	s.Get(keyTypesPage).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + keyTypesPage + "/spare']")
-	s.Get(keyTypesPage+"/spare").Shows(404, "There is nothing here")
+	s.Get(keyTypesPage+"/spare").Shows(404, "Page not found")
 }
 
 // The API sets a lifetime to the second: saving the form, which asks for days, must

@@ -78,7 +78,7 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 	}
 	if len(chosen) == 0 {
 		m, err := h.configuration(v, p, keysPage)
-		m.Keys.BulkError = "Choose at least one key."
+		m.Keys.BulkError = "Select at least one key."
 		return web.Answer{Status: http.StatusUnprocessableEntity, Page: projects.KeysPage(m)}, err
 	}
 	m := bulkPage(v, p, do, chosen)
@@ -102,7 +102,7 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]contract.Key, error) {
 	ids := slices.Compact(slices.Sorted(slices.Values(v.c.Request.PostForm["key"])))
 	if len(ids) > models.DefaultLimit {
-		return nil, fault.InvalidField("/key", "too_many", "Choose at most %d keys.", models.DefaultLimit)
+		return nil, fault.InvalidField("/key", "too_many", "Select at most %d keys.", models.DefaultLimit)
 	}
 	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
 	var chosen []contract.Key

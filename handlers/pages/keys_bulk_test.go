@@ -19,9 +19,9 @@ func TestKeys_bulk(t *testing.T) {
 	ids := page.Find("[name=key]")
 	first, second := ids.First().AttrOr("value", ""), ids.Last().AttrOr("value", "")
 
-	s.Post(change, "do", "freeze").Shows(422, "Keys").Says("[role=alert]", "Choose at least one key")
-	s.Post(change, "do", "explode", "key", first).Shows(422, "This request could not be answered")
-	s.Post(change, "do", "freeze", "key", "key_none").Shows(404, "There is nothing here")
+	s.Post(change, "do", "freeze").Shows(422, "Keys").Says("[role=alert]", "Select at least one key")
+	s.Post(change, "do", "explode", "key", first).Shows(422, "This request failed")
+	s.Post(change, "do", "freeze", "key", "key_none").Shows(404, "Page not found")
 	s.Post(change, "do", "freeze", "key", first).Shows(200, "Freeze 1 key").
 		Says("main", "No calls with it in the last hour")
 	s.Post(change, "do", "revoke", "key", first, "key", second).Shows(200, "Revoke 2 keys").

@@ -34,7 +34,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	s.Get("/projects/shop/keys").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
 	serveTenant(s, "acme", "storefront")
-	page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Opens every project of storefront")
+	page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Valid for every project of storefront")
 	if got := page.Value("#key-tenant option[selected]"); got != "default" {
 		t.Errorf("the form begins with tenant %s", got)
 	}
@@ -81,7 +81,7 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	s.Submit(action, append(form, "allowed_cidrs", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
 		Says("dl", "every project of storefront").
 		Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
-	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Opens every project of storefront")
+	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Valid for every project of storefront")
 	s.Post(action, "owner", "billing", "tenant", "nobody", "product", "another").Shows(422, "Keys").
 		Says("#key-tenant-error", "serves no tenant").Says("#key-product-error", "storefront")
 }
@@ -125,7 +125,7 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 
 	// Nothing but the choice is read of numbers that the form hides.
 	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
-	s.Get(path).Says("dl", "none, whatever its type has").Says("dl", "2 Jan 2090").Says("dl", "anywhere")
+	s.Get(path).Says("dl", "none, regardless of its type").Says("dl", "2 Jan 2090").Says("dl", "anywhere")
 
 	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed_cidrs", "192.0.2.1")...).
 		Shows(412, "Changed since you opened it").

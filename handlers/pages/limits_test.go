@@ -16,7 +16,7 @@ func TestLimitsOfAProject(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC").
-		Says("#limits", "every call is admitted")
+		Says("#limits", "Every call is allowed")
 	opened := page.Value("#limits [name=revision]")
 	send := func(revision string, rows ...string) *controlplane.Page {
 		form := []string{"revision", revision}
@@ -30,7 +30,7 @@ func TestLimitsOfAProject(t *testing.T) {
 	wrong := send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200",
 		"ip second 6").
 		Shows(422, "Limits and CORS").
-		Says("#limit-6-error", "a limit for this window already")
+		Says("#limit-6-error", "already a limit for this window")
 	if got := wrong.Value("#limits [name=revision]"); got != opened {
 		t.Error("the refused form has another revision than it was opened with")
 	}
@@ -85,10 +85,10 @@ func TestLimits_rows(t *testing.T) {
 	if got := press("preset 1").Value("#limit-2-calls"); got != "100" {
 		t.Errorf("the preset has %q calls", got)
 	}
-	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "every call is admitted")
-	press("remove 2").Shows(404, "There is nothing here")
-	press("preset 9").Shows(404, "There is nothing here")
-	s.Get("/projects/shop/limits").Says("#limit-rows", "every call is admitted")
+	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "Every call is allowed")
+	press("remove 2").Shows(404, "Page not found")
+	press("preset 9").Shows(404, "Page not found")
+	s.Get("/projects/shop/limits").Says("#limit-rows", "Every call is allowed")
 }
 
 func TestAddressesOfAVersion(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAProjectMovesIntoAProduct(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
-	page := s.Get("/projects/shop/settings").Says("#product", "stop opening it")
+	page := s.Get("/projects/shop/settings").Says("#product", "only keys created in this project")
 	opened := page.Revision("new_product")
 	s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
 		Shows(422, "Settings").

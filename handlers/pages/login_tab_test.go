@@ -40,7 +40,7 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 		Shows(200, "web").
 		Holds("access_minutes", "10").
 		Holds("refresh_days", "30").
-		Says("#test-problem", "No provider is on")
+		Says("#test-problem", "No provider is turned on")
 	revision := page.Find("#settings [name=revision]").AttrOr("value", "")
 	form := []string{
 		"revision",
@@ -66,7 +66,7 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").
 		Says("#connect", "last 5 minutes, signed with ES256").
 		Says("#connect", "refreshed for 12 hours")
-	s.Post(path, form...).Shows(412, "Changed since you opened it").Says("main", "Tokens last, in minutes")
+	s.Post(path, form...).Shows(412, "Changed since you opened it").Says("main", "Token lifetime in minutes")
 	s.Post(
 		path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256",
 		"backchannel_logout_uri", "http://app.example.com/ended",
@@ -103,7 +103,7 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 	if sheet := s.Get("/brand/0a7d55"); sheet.Raw != ":root{--brand:#0a7d55;--brand-ink:#ffffff}\n" {
 		t.Errorf("the colour is %q", sheet.Raw)
 	}
-	s.Get("/brand/red").Shows(404, "There is nothing here")
+	s.Get("/brand/red").Shows(404, "Page not found")
 	s.Post(path+"/branding", typed...).
 		Shows(422, "web").
 		Says("#brand-logo-error", "https").
@@ -178,7 +178,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		t.Errorf("the secret was %q and is %q", kept, secretOf(t, s, db, id))
 	}
 	s.Post(google+"/delete", "confirm", "true").LeadsTo(path + "#providers")
-	s.Get(path).Says("#test-problem", "No provider is on")
+	s.Get(path).Says("#test-problem", "No provider is turned on")
 }
 
 func TestAProviderAnswersByPost(t *testing.T) {
@@ -279,8 +279,8 @@ func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
 	tenant := s.Get(tab).Find("select[name=tenant] option").AttrOr("value", "")
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").
 		Shows(200, "books is up")
-	s.Get(strings.Replace(path, "/shop/", "/books/", 1)).Shows(404, "There is nothing here")
-	s.Post("/projects/books/login", "tenant", tenant, "name", "other").Shows(404, "There is nothing here")
+	s.Get(strings.Replace(path, "/shop/", "/books/", 1)).Shows(404, "Page not found")
+	s.Post("/projects/books/login", "tenant", tenant, "name", "other").Shows(404, "Page not found")
 	s.Get(path).Find("form").Each(func(_ int, form *goquery.Selection) {
 		if action := form.AttrOr("action", ""); strings.Contains(action, "books") {
 			t.Errorf("a form of the other project: %s", action)

@@ -147,7 +147,7 @@ func TestATestLoginSaysWhatIsWrong(t *testing.T) {
 		"client_token", "service", "upstream_token", "service", "enabled", "true",
 	).LeadsTo(s.page + "#providers")
 	page := s.Get(s.answered()).
-		Says("main", "did not confirm this sign-in").
+		Says("main", "didn't confirm this sign-in").
 		Says("main", `400 "invalid_grant"`).
 		Says("main a", "Go back to the dashboard")
 	if strings.Contains(page.Raw, "canary-wrong") {

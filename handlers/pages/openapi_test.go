@@ -23,7 +23,7 @@ func TestOpenAPI_page(t *testing.T) {
 	const page = "/projects/shop/versions/1.0.0/openapi"
 	const title = "OpenAPI document of version 1.0.0"
 	s.Get(page).Shows(200, title).Says("main", "No document yet")
-	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Give the address of a document")
+	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Enter the URL of a document")
 	s.Post(page, "openapi_document", `{"swagger":"1.2"}`).
 		Shows(422, title).
 		Says("#openapi-document-error", "is not supported").
@@ -44,7 +44,7 @@ func TestOpenAPI_page(t *testing.T) {
 		Says("main", "fine")
 	s.Post(page, "openapi_document", strings.Replace(shopDocument, "2.1.0", "2.0", 1)).LeadsTo(page)
 	s.Get(page).Says("[data-warning]", "An unquoted value was read as a number")
-	s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "There is nothing here")
+	s.Get(page+"/operation?method=PUT&path=/other").Shows(404, "Page not found")
 	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
 	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
 	s.Post(page+"/settings", "validation", "enforce", "publication", "public").LeadsTo(page)

@@ -24,5 +24,5 @@ func TestProfile(t *testing.T) {
 	s.Post("/account", "name", "Ana Lopez", "email", "ana@lopez.example", "password", controlplane.Password).
 		LeadsTo("/account")
 	s.Get("/account").Shows(200, "Your account").Says("main", "ana@lopez.example")
-	s.Get("/email/nothing").Shows(410, "This link does not work")
+	s.Get("/email/nothing").Shows(410, "This link doesn't work")
 }

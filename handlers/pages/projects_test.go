@@ -24,7 +24,7 @@ func TestMakeAProject(t *testing.T) {
 		Says("#target-error", "http").
 		Says("#name-error", "lower-case")
 	made := s.Submit("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").
-		Shows(200, "shop is up")
+		Shows(200, "shop is ready")
 	key := controlplane.Clean(made.Find("section[aria-labelledby=keys] code").Text())
 	if !policy.WellFormedKey(key) {
 		t.Errorf("the new key %q is none", key)
@@ -37,7 +37,7 @@ func TestMakeAProject(t *testing.T) {
 	s.Post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop").Shows(409, "New project").
 		Says("#name-error", `"shop" is taken`).Lacks("input[name=require_keys][checked]")
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "open").
-		Shows(200, "open is up").
+		Shows(200, "open is ready").
 		Lacks("section[aria-labelledby=keys]")
 
 	list := s.Get("/projects").Shows(200, "Projects")
@@ -105,7 +105,7 @@ func TestOverview_oldAddresses(t *testing.T) {
 		Says("main a[href='/projects/shop/keys?create=true']", "Create a key")
 	s.Get("/projects/shop/keys?create=true").Says("details[open]", "Create a key").Says("form:has([autofocus])",
 		"Owner")
-	s.Get("/projects/shop/versions/9.9.9/access").Shows(404, "There is nothing here")
+	s.Get("/projects/shop/versions/9.9.9/access").Shows(404, "Page not found")
 }
 
 func TestVersionPages_choice(t *testing.T) {

@@ -16,15 +16,15 @@ func TestRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.ClearCookies()
-	s.Get("/signin").Says("main", "Password forgotten?")
-	s.Get("/recover").Shows(200, "Password forgotten").Says("main", "postern recover")
-	s.Get("/recover/nothing").Shows(410, "This link does not work").Says("main", "postern recover")
+	s.Get("/signin").Says("main", "Forgot your password?")
+	s.Get("/recover").Shows(200, "Reset your password").Says("main", "postern recover")
+	s.Get("/recover/nothing").Shows(410, "This link doesn't work").Says("main", "postern recover")
 	link := "/recover/" + code
 	s.Get(link).Shows(200, "Choose a new password").Says("main", "ana@example.com")
 	s.Post(link, "password", "short").Shows(422, "Choose a new password").Says("#password-error", "12")
 	s.Post(link, "password", "a brand new password").LeadsTo("/projects")
 	s.Get("/projects").Shows(200, "Projects")
-	s.Post(link, "password", "another new password").Shows(410, "This link does not work")
+	s.Post(link, "password", "another new password").Shows(410, "This link doesn't work")
 	s.ClearCookies()
 	s.Post("/signin", "email", "ana@example.com", "password", "a brand new password").LeadsTo("/projects")
 }

@@ -62,7 +62,7 @@ func TestRelations_page(t *testing.T) {
 		s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
 		lacks(t, s.Get(relationsPage).Says("[data-flash]", "no longer owns order:a%2Fb"), "billing-service")
 		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("main", "does not exist")
-		s.Get(relationsPage+"/forget?object=x").Shows(404, "There is nothing here")
+		s.Get(relationsPage+"/forget?object=x").Shows(404, "Page not found")
 		s.Get("/audit").Says("main", "relations")
 	})
 }
@@ -146,7 +146,7 @@ func TestRelations_missed(t *testing.T) {
 		s.Get(relationsPage).
 			Says("#missed tbody", "POST /orders").
 			Says("#missed tbody", "12 answers").
-			Says("#missed tbody", "nothing is at the place").
+			Says("#missed tbody", "it has nothing at the place").
 			Says("#missed tbody", "A removed rule").
 			Says("#missed tbody", "over 1 MB")
 	})

@@ -57,7 +57,7 @@ func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
 		f.Proposal += " The document names no scopes, so they are derived from its paths."
 	}
 	if n := len(found.LeftOut); n > 0 {
-		f.Proposal += " No rule can be made for " + english.Plural(n, "operation", "") + ", such as " +
+		f.Proposal += " No rule can be created for " + english.Plural(n, "operation", "") + ", such as " +
 			found.LeftOut[0].Operation + ": " + found.LeftOut[0].Reason
 	}
 }

@@ -43,7 +43,7 @@ func TestSearch(t *testing.T) {
 			Lacks("section[aria-labelledby=found-projects]"). // a GET searches for nothing
 			Says("section[aria-labelledby=found-pages]", "Keys of shop").
 			Says("section[aria-labelledby=found-actions]", "Create a key")
-		s.Get("/search?project=none").Shows(404, "There is nothing here")
+		s.Get("/search?project=none").Shows(404, "Page not found")
 		s.Get("/shortcuts").Says("main", "Ctrl")
 	})
 }

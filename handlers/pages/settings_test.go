@@ -124,7 +124,7 @@ func TestTargetsAreChecked(t *testing.T) {
 	s.Post(action, "revision", revision, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
 	s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "target of shop is saved")
 	s.Post("/projects/shop/versions/1.0.0/environments/env_none/target", "target", "http://127.0.0.1:10").
-		Shows(404, "There is nothing here")
+		Shows(404, "Page not found")
 }
 
 func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
@@ -202,7 +202,7 @@ func TestTokenIssuers_rows(t *testing.T) {
 	if strings.Contains(tested.Raw, token) {
 		t.Error("the page repeats the token")
 	}
-	press("remove 7", row...).Shows(404, "There is nothing here")
+	press("remove 7", row...).Shows(404, "Page not found")
 	press("test-introspection", "introspection", of.URL+"/introspect").Says("[role=status]", "it answers 404")
 	if got := s.Get(action).Find("[name=issuer]").Length(); got != 0 {
 		t.Errorf("a button that saves nothing saved %d issuers", got)

@@ -60,7 +60,7 @@ func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
 	db := state.OpenSQLite(t)
 	controlplane.NewBrowser(t, db).
 		Get("/welcome/nothing").
-		Shows(410, "This link does not work").
+		Shows(410, "This link doesn't work").
 		Says("main", "postern welcome-link")
 }
 
@@ -225,13 +225,13 @@ func TestWritesFromOtherSitesAreRefused(t *testing.T) {
 		"foreign origin": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
 	} {
 		if got := s.Do(http.MethodPost, "/projects/new", form, header).
-			Shows(403, "You may not do this"); !strings.Contains(got.Raw, "another site") {
+			Shows(403, "You don't have permission"); !strings.Contains(got.Raw, "another site") {
 			t.Errorf("%s: the page does not say why", name)
 		}
 	}
 	s.Get("/projects").Shows(200, "Projects").Says("main", "No projects yet")
 	s.FollowRedirect(s.Do(http.MethodPost, "/projects/new", form, []string{"Sec-Fetch-Site", "", "Origin", s.URL})).
-		Shows(200, "planted is up")
+		Shows(200, "planted is ready")
 }
 
 // A fresh installation says where its first link is.
@@ -257,7 +257,7 @@ func TestSavePassword_revokeTokens(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
-	s.Get("/account/password").Shows(200, "Your account").Says("form", "Revoke my access tokens too")
+	s.Get("/account/password").Shows(200, "Your account").Says("form", "Also revoke my access tokens")
 	created := s.Submit("/settings/tokens", "name", "ci", "scopes", "read")
 	token := controlplane.Clean(created.Find("#new-token").Text())
 	works := func() int {

@@ -36,7 +36,7 @@ func TestAnAccountIsDeleted(t *testing.T) {
 	}
 	s.Get("/account/delete").Says("main", "Projects stay with their teams")
 	s.Post("/account/delete", "confirm", "x", "password", controlplane.Password).Shows(422, "Your account").
-		Holds("confirm", "x").Says("#delete-email-error", "Type your e-mail address")
+		Holds("confirm", "x").Says("#delete-email-error", "Type see your email address")
 	s.Post("/account/delete", "confirm", "ana@example.com", "password", "another four words").
 		Shows(422, "Your account").Says("#delete-password-error", "not the password")
 	s.Post("/account/delete", "confirm", "ana@example.com", "password", controlplane.Password).LeadsTo("/signin")
@@ -50,7 +50,7 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	s.Get("/projects/shop/settings").Lacks("#move")
 	first := s.Get("/teams").Find("main ul.card a").AttrOr("href", "")
-	s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "cannot be deleted").
+	s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "can't delete a team").
 		Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
 	s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]",
 		"The team has projects: shop")
@@ -80,7 +80,7 @@ func TestATeamIsEmptiedAndDeleted(t *testing.T) {
 		Says("[data-flash]", "The team Ana is deleted").
 		Says("main", "Payments").
 		Lacks("a[href='" + first + "']")
-	s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "There is nothing here")
+	s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "Page not found")
 	s.Get("/projects/shop").Shows(200, "shop")
 }
 

@@ -19,8 +19,8 @@ func TestTenantsOnTheirPages(t *testing.T) {
 	s.Get(list).
 		Shows(200, "Tenants").
 		Says("nav[aria-label=Project] [aria-current]", "Users and groups").
-		Says("tbody", "own tenant of this project").
-		Says("main", "So far there is only default").Lacks("a[href$='detach']").Lacks("#tenant-attach")
+		Says("tbody", "this project's own tenant").
+		Says("main", "Every project has its own tenant").Lacks("a[href$='detach']").Lacks("#tenant-attach")
 
 	s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", " ").Shows(422, "Tenants").
 		Holds("name", "Acme").
@@ -40,16 +40,16 @@ func TestTenantsOnTheirPages(t *testing.T) {
 	s.Get(detach).
 		Shows(200, "Detach Acme Ltd").
 		Says("dl", "shop").
-		Says("[data-panel]", "answers its keys with 403")
+		Says("[data-panel]", "refuses its keys with 403")
 	s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
 	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 	s.Get(list).
 		Says("[data-flash]", "detached").Lacks("tbody a[href='"+tenant+"']").
 		Says("#tenant-attach option", "acme")
-	s.Get(detach).Shows(404, "There is nothing here")
-	s.Post(detach+"/detach", "confirm", "true").Shows(404, "There is nothing here")
+	s.Get(detach).Shows(404, "Page not found")
+	s.Post(detach+"/detach", "confirm", "true").Shows(404, "Page not found")
 	s.Post(list, "tenant", "acme").LeadsTo(list)
-	s.Post(list, "tenant", "nobody").Shows(404, "There is nothing here")
+	s.Post(list, "tenant", "nobody").Shows(404, "Page not found")
 
 	opened := s.Get(tenant).
 		Shows(200, "Acme Ltd").
@@ -79,7 +79,7 @@ func TestTenantsOnTheirPages(t *testing.T) {
 		Says("[role=alert]", "1 project serves this tenant: shop")
 	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 	s.Post(tenant+"/delete", "confirm", "true").LeadsTo("/tenants")
-	s.Get(tenant).Shows(404, "There is nothing here")
+	s.Get(tenant).Shows(404, "Page not found")
 }
 
 func TestTheTeamsTenantsOnTheirPage(t *testing.T) {

@@ -36,12 +36,12 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 			t.Errorf("%s %s %s: %d, want %d", c.method, c.path, c.body, got.Status, c.want)
 		}
 	}
-	s.Get("/projects/%00").Shows(404, "There is nothing here")
-	s.Get("/projects?after=%ff").Shows(400, "This request could not be answered")
-	s.Get("/welcome/%00").Shows(404, "There is nothing here")
+	s.Get("/projects/%00").Shows(404, "Page not found")
+	s.Get("/projects?after=%ff").Shows(400, "This request failed")
+	s.Get("/welcome/%00").Shows(404, "Page not found")
 	for _, typed := range []string{"\x00", "\xff"} {
-		s.Post("/projects/new", "target", typed).Shows(400, "This request could not be answered")
-		s.Post("/signin", "email", typed, "password", "x").Shows(400, "This request could not be answered")
+		s.Post("/projects/new", "target", typed).Shows(400, "This request failed")
+		s.Post("/signin", "email", typed, "password", "x").Shows(400, "This request failed")
 	}
 }
 

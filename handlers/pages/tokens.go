@@ -196,7 +196,7 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 			Name:   token.Name,
 			Impact: []string{"Programs that use this token stop working immediately. Last used: " +
 				"" + lastUse(token) + "."},
-			Error:  wrong.rest(),
+			Error: wrong.rest(),
 		},
 		BackURL: tokensPath,
 	}

@@ -11,7 +11,7 @@ func TestTransforms_page(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := newLoginTab(t, db)
 	const page, title = "/projects/shop/versions/1.0.0/transforms", "Transforms of version 1.0.0"
-	s.Get(page).Shows(200, title).Says("main", "Nothing is changed")
+	s.Get(page).Shows(200, title).Says("main", "No transforms yet")
 	old := s.Get(page).Find("[name=revision]").AttrOr("value", "")
 	form := func(revision, lines string) []string { return []string{"revision", revision, "transforms", lines} }
 	s.Post(page, form(old, "request add X-A:1\nrequest put X-B:1")...).
@@ -44,6 +44,6 @@ func TestTransforms_page(t *testing.T) {
 		Says("#transforms-lines", "request remove Referer")
 	now := s.Get(page).Find("[name=revision]").AttrOr("value", "")
 	s.Post(page, form(now, "")...).LeadsTo(page)
-	s.Get(page).Says("main", "Nothing is changed")
+	s.Get(page).Says("main", "No transforms yet")
 	s.Get("/audit").Says("main", "transforms of version 1.0.0")
 }

@@ -111,7 +111,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 		}
 	}
 	s.Get("/projects").Says("main dl", "1,234")
-	s.Get("/projects/none/usage").Shows(404, "There is nothing here")
+	s.Get("/projects/none/usage").Shows(404, "Page not found")
 }
 
 func TestUsageAsCSV(t *testing.T) {
@@ -192,7 +192,7 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		Says("[data-panel] ol li:last-child", "the upstream answered").
 		Says("dl", "X-Credential-Identifier").
 		Says("#request-curl", "/shop/1.0.0/prod/orders/49'")
-	s.Get("/projects/shop/requests/none-1").Shows(404, "There is nothing here")
+	s.Get("/projects/shop/requests/none-1").Shows(404, "Page not found")
 	if strings.Contains(page.Raw, key) {
 		t.Error("the key is on the page")
 	}

@@ -67,7 +67,7 @@ func TestUser_sessionsAndConsents(t *testing.T) {
 	s.Get(page).
 		Says(sessions, "web").
 		Says(sessions, "Firefox on Linux").
-		Says(sessions, "Log out everywhere").
+		Says(sessions, "Sign out everywhere").
 		Says(consents, "openid, email")
 	s.Post(page+"/sessions/ses_one/end").Shows(200, "End a session of Ana").
 		Says("dl", "web").
@@ -80,7 +80,7 @@ func TestUser_sessionsAndConsents(t *testing.T) {
 	s.Get(page).
 		Lacks("form[action='"+page+"/sessions/ses_one/end']").
 		Says(sessions, "web")
-	s.Post(page+"/sessions/end-all").Shows(200, "Log out Ana everywhere").Says("dl", "1 session")
+	s.Post(page+"/sessions/end-all").Shows(200, "Sign out Ana everywhere").Says("dl", "1 session")
 	s.Post(page+"/sessions/end-all", "confirm", "true").LeadsTo(page + "#sessions")
 	s.Get(page).Says(sessions, "Not signed in anywhere")
 	s.Post(page+"/consents/"+client+"/withdraw").Shows(200, "Withdraw the consent to web").
@@ -90,5 +90,5 @@ func TestUser_sessionsAndConsents(t *testing.T) {
 		s.Post(page+"/consents/"+client+"/withdraw", "confirm", "true").LeadsTo(page + "#sessions")
 	}
 	s.Get(page).Lacks(consents)
-	s.Post("/users/usr_none/sessions/end-all").Shows(404, "There is nothing here")
+	s.Post("/users/usr_none/sessions/end-all").Shows(404, "Page not found")
 }

@@ -98,7 +98,7 @@ func TestUsersOnTheirPages(t *testing.T) {
 		s.Post(bob+"/delete").Shows(422, "bob@example.com").Says("[role=alert]", "Tick the box")
 		s.Post(bob+"/delete", "confirm", "true").LeadsTo(list)
 		s.Get(list).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + bob + "']")
-		s.Get(bob).Shows(404, "There is nothing here")
+		s.Get(bob).Shows(404, "Page not found")
 	})
 }
 
@@ -142,7 +142,7 @@ func TestAUserIsSeen(t *testing.T) {
 	s.Get("/users/"+user.ID).
 		Shows(200, "Ana").
 		Says("dl", "Last active"+hour).
-		Says("dl", "E-mailana@example.com").
+		Says("dl", "Emailana@example.com").
 		Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
 }
 
@@ -183,7 +183,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 	unnest := staff + "/children/" + strings.TrimPrefix(leads, "/groups/") + "/remove"
 	s.Post(unnest).Shows(200, "Remove leads from All staff").Says("[data-undo]", "add it again")
 	s.Post(unnest, "confirm", "true").LeadsTo(staff + "#children")
-	s.Post(unnest).Shows(404, "There is nothing here")
+	s.Post(unnest).Shows(404, "Page not found")
 	nest(heads, staff).LeadsTo(heads + "#children")
 
 	opened := s.Get(staff).Revision("display_name")
@@ -199,7 +199,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 
 	s.Post(staff+"/delete").Shows(422, "Crew").Says("[role=alert]", "Tick the box")
 	s.Post(staff+"/delete", "confirm", "true").LeadsTo(list)
-	s.Get(staff).Shows(404, "There is nothing here")
+	s.Get(staff).Shows(404, "Page not found")
 	s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "No groups yet")
 }
 

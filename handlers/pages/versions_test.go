@@ -49,7 +49,7 @@ func TestEnvironments_add(t *testing.T) {
 	s.Post(add, "name", "dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
 	s.Get(shopPage).Says("label", "Target of dev")
 	s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404,
-		"There is nothing here")
+		"Page not found")
 }
 
 func TestVersions_rename(t *testing.T) {
@@ -61,7 +61,7 @@ func TestVersions_rename(t *testing.T) {
 	s.Post(at, "revision", revision, "name", "a/b").Shows(422, "Version 1.0.0").Says("#place-name-error",
 		"Use 1 to 32")
 	s.Post(at, "revision", revision, "name", "1.1.0").LeadsTo(shopPage)
-	s.Get(shopPage).Says("[data-flash]", "The new address answers").Says("h2", "Version 1.1.0")
+	s.Get(shopPage).Says("[data-flash]", "The new gateway URL works").Says("h2", "Version 1.1.0")
 	// The other tab still has the page from before.
 	s.Post(at, "revision", revision, "name", "1.2.0").
 		Shows(412, "Version 1.1.0").
@@ -92,7 +92,7 @@ func TestEnvironments_remove(t *testing.T) {
 	s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
 	s.Get(shopPage).Says("[data-flash]", "prod is removed")
 	s.Get(shopPage+"/keys").Says("#keys", "Revoked")
-	s.Get(prod).Shows(404, "There is nothing here")
+	s.Get(prod).Shows(404, "Page not found")
 }
 
 func TestVersions_history(t *testing.T) {

@@ -81,7 +81,7 @@ func frame(page ui.Page, current Tab) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = tab("/account/sessions", "Signed in", current == TabSessions).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = tab("/account/sessions", "Sessions", current == TabSessions).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -180,7 +180,7 @@ func tab(url, text string, current bool) templ.Component {
 	})
 }
 
-// ProfilePage changes the name and the e-mail address.
+// ProfilePage changes the name and the email address.
 func ProfilePage(m Profile) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -214,7 +214,7 @@ func ProfilePage(m Profile) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section aria-labelledby=\"profile-title\"><h2 id=\"profile-title\" class=\"mb-3\">Name and e-mail address</h2><form method=\"post\" action=\"/account\" class=\"card\"><div class=\"max-w-md space-y-5 p-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section aria-labelledby=\"profile-title\"><h2 id=\"profile-title\" class=\"mb-3\">Name and email address</h2><form method=\"post\" action=\"/account\" class=\"card\"><div class=\"max-w-md space-y-5 p-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -227,7 +227,7 @@ func ProfilePage(m Profile) templ.Component {
 				Name:         "name",
 				Label:        "Name",
 				Autocomplete: "name",
-				Hint:         "Members of your teams see it.",
+				Hint:         "Members of your teams can see your name.",
 				Value:        m.Name,
 				Required:     true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
@@ -237,7 +237,7 @@ func ProfilePage(m Profile) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           "profile-email",
 				Name:         "email",
-				Label:        "E-mail",
+				Label:        "Email",
 				Type:         "email",
 				Autocomplete: "email",
 				Hint:         m.emailHint(),
@@ -254,14 +254,14 @@ func ProfilePage(m Profile) templ.Component {
 					Label:        "Password",
 					Type:         "password",
 					Autocomplete: "current-password",
-					Hint:         "Only to change the e-mail address.",
+					Hint:         "Required only to change your email address.",
 					Value:        ui.Value{Error: m.PasswordError},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">name and e-mail address</span></button></div></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">name and email address</span></button></div></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -275,7 +275,7 @@ func ProfilePage(m Profile) templ.Component {
 	})
 }
 
-// ConfirmationPage asks whether to use a new e-mail address. Opening the link alone changes nothing: programs
+// ConfirmationPage asks whether to use a new email address. Opening the link alone changes nothing: programs
 // that look for harmful links open it too.
 func ConfirmationPage(m Confirmation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -310,20 +310,20 @@ func ConfirmationPage(m Confirmation) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<h1>Confirm your new address</h1><p class=\"text-muted mt-1 mb-6\">You sign in with <span class=\"text-ink break-words\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<h1>Confirm your new email address</h1><p class=\"text-muted mt-1 mb-6\">After that, you sign in with <span class=\"text-ink break-words\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
 			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(m.Email)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account/account.templ`, Line: 91, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account/account.templ`, Line: 91, Col: 76}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</span> from then on.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</span>.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -392,7 +392,7 @@ func ConfirmationOverPage(page ui.Page) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<h1>This link does not work</h1><p class=\"text-muted mt-1\">Links for a new address work once and for an hour, and the last one alone. Change the address in your account settings for a new link.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/account\">Go to account settings</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">A confirmation link works once, within an hour, and only the latest link works. To get a new link, change the address in your account settings again.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/account\">Go to account settings</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -440,20 +440,20 @@ func ConfirmedPage(m Confirmation) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<h1>Your address is changed</h1><p class=\"text-muted mt-1\">You sign in with <span class=\"text-ink break-words\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<h1>Your email address has changed</h1><p class=\"text-muted mt-1\">From now on, sign in with <span class=\"text-ink break-words\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
 			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(m.Email)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account/account.templ`, Line: 117, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account/account.templ`, Line: 117, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</span> from now on.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/account\">Go to account settings</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</span>.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/account\">Go to account settings</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -521,12 +521,12 @@ func PasswordPage(m Password) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Has {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "Changing it signs you out everywhere else.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "Changing your password signs you out everywhere else.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "You sign in with another provider so far. With a password you can also sign in here.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "You currently sign in with another provider. With a password, you can also sign in here.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -560,7 +560,7 @@ func PasswordPage(m Password) templ.Component {
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
 					ID:           "old-password",
 					Name:         "old_password",
-					Label:        "Password you have now",
+					Label:        "Current password",
 					Type:         "password",
 					Autocomplete: "current-password",
 					Value:        ui.Value{Error: m.OldError},
@@ -576,8 +576,8 @@ func PasswordPage(m Password) templ.Component {
 				Label:        "New password",
 				Type:         "password",
 				Autocomplete: "new-password",
-				Hint: "At least " + m.minLength() + " characters. Length is all that counts: a few " +
-					"unrelated words do well.",
+				Hint: "At least " + m.minLength() + " characters. Only the length matters: a few " +
+					"unrelated words work well.",
 				Value:     ui.Value{Error: m.NewError},
 				Required:  true,
 				MinLength: m.minLength(),
@@ -595,7 +595,7 @@ func PasswordPage(m Password) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "> <span>Revoke my access tokens too <span class=\"hint block\">Command lines and programs that act as you have to sign in again.</span></span></label></div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">password</span></button></div></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "> <span>Also revoke my access tokens <span class=\"hint block\">Command lines and programs that act as you will have to sign in again.</span></span></label></div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">password</span></button></div></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -643,7 +643,7 @@ func DeletionPage(m Deletion) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<section aria-labelledby=\"delete-title\"><h2 id=\"delete-title\">Delete your account</h2><p class=\"text-muted mt-1 mb-3\">Your sessions, access tokens and ways to sign in are removed at once, and you leave your teams. Projects stay with their teams. This cannot be undone.</p><form method=\"post\" action=\"/account/delete\" class=\"card\"><div class=\"max-w-md space-y-5 p-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<section aria-labelledby=\"delete-title\"><h2 id=\"delete-title\">Delete your account</h2><p class=\"text-muted mt-1 mb-3\">Your sessions, access tokens and sign-in methods are deleted immediately, and you leave your teams. Projects stay with their teams. This can't be undone.</p><form method=\"post\" action=\"/account/delete\" class=\"card\"><div class=\"max-w-md space-y-5 p-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -658,7 +658,7 @@ func DeletionPage(m Deletion) templ.Component {
 				}
 			}
 			if len(m.Teams) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div><p class=\"label\">You leave</p><ul class=\"mt-1.5 list-inside list-disc\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div><p class=\"label\">Teams you'll leave</p><ul class=\"mt-1.5 list-inside list-disc\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -690,7 +690,7 @@ func DeletionPage(m Deletion) templ.Component {
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
 					ID:           "delete-email",
 					Name:         "confirm",
-					Label:        "Your e-mail address",
+					Label:        "Your email address",
 					Hint:         "Type " + m.Page.Account.Email + " to confirm.",
 					Value:        m.Typed,
 					Autocomplete: "off",
@@ -776,7 +776,7 @@ func SessionsPage(m Sessions) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<section aria-labelledby=\"sessions-title\"><div class=\"mb-3 flex flex-wrap items-center justify-between gap-3\"><h2 id=\"sessions-title\">Where you are signed in</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<section aria-labelledby=\"sessions-title\"><div class=\"mb-3 flex flex-wrap items-center justify-between gap-3\"><h2 id=\"sessions-title\">Where you're signed in</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -829,7 +829,7 @@ func SessionsPage(m Sessions) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if s.Current {
-						templ_7745c5c3_Err = ui.State(ui.Badge{Tone: ui.Good, Text: "Here"}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.State(ui.Badge{Tone: ui.Good, Text: "This browser"}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -959,7 +959,7 @@ func LinkedPage(m Linked) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section aria-labelledby=\"linked-title\"><h2 id=\"linked-title\">Linked sign-ins</h2><p class=\"text-muted mt-1 mb-3\">Other ways to sign in to this account. You cannot remove the last one.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section aria-labelledby=\"linked-title\"><h2 id=\"linked-title\">Linked sign-ins</h2><p class=\"text-muted mt-1 mb-3\">Other ways to sign in to this account. You can't remove the last one.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

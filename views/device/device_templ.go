@@ -44,7 +44,7 @@ func EnterPage(m Enter) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Sign in a command line</h1><p class=\"text-muted mt-1 mb-6\">Enter the code that <code class=\"font-mono\">postern login</code> shows.</p><form method=\"post\" action=\"/device\" class=\"space-y-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Sign in to the command line</h1><p class=\"text-muted mt-1 mb-6\">Enter the code that <code class=\"font-mono\">postern login</code> shows.</p><form method=\"post\" action=\"/device\" class=\"space-y-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -137,8 +137,8 @@ func ConfirmPage(m Confirm) templ.Component {
 			}
 			templ_7745c5c3_Err = ui.Say(ui.Notice{
 				Tone: ui.Warn,
-				Text: "Go on only if you started this yourself and the same code is in front of you. If another person " +
-					"sent you the code or the link, deny it: they would act as you.",
+				Text: "Continue only if you started this yourself and see the same code in your terminal. If someone " +
+					"else sent you the code or the link, choose Deny. Otherwise they could act as you.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -226,7 +226,7 @@ func DonePage(m Done) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " is signed in</h1><p class=\"text-muted mt-1\">You can close this page and go back to the command line. The token it has now is among your access tokens, where you can revoke it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " is signed in</h1><p class=\"text-muted mt-1\">You can close this page and go back to the command line. Its token is listed under your access tokens, where you can revoke it.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -244,7 +244,7 @@ func DonePage(m Done) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " was not signed in.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " wasn't signed in.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -57,7 +57,7 @@ func AskPage(m Ask) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1\">The project stays as it is: an export changes and deletes nothing. <a class=\"link\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1\">An export doesn't change or delete anything in the project. <a class=\"link\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -70,7 +70,7 @@ func AskPage(m Ask) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">See what leaves, and how</a></p><div class=\"card mt-6 p-5 sm:p-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">See what moves, and how</a></p><div class=\"card mt-6 p-5 sm:p-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -92,7 +92,7 @@ func AskPage(m Ask) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Viewers cannot start an export. Ask a member or an owner of the team to start one; it then appears here.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>Viewers can't start an export. Ask a member or owner of the team to start one. It will appear here.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -186,8 +186,8 @@ func askForm(m Ask) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("export-consumers", "consumers", "Include consumers",
-			"On: users, groups, their identities at providers, and API keys with their owners are in the zip. Off: "+
-				"none of them is, and every caller needs a new key.", m.Consumers).Render(ctx, templ_7745c5c3_Buffer)
+			"On: includes users, groups, their identities at providers, and API keys with their owners. Off: leaves "+
+				"out users, groups and keys. Every caller needs a new key.", m.Consumers).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -197,7 +197,7 @@ func askForm(m Ask) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-xs\">A ledger in the zip lists, item by item, what moved exactly and what did not.</p><button class=\"btn btn-primary\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div class=\"flex flex-wrap items-center justify-between gap-3 border-t pt-5\"><p class=\"hint max-w-xs\">A ledger in the zip lists, item by item, what moved exactly and what didn't.</p><button class=\"btn btn-primary\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -244,7 +244,7 @@ func keysOf(m Ask) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</fieldset><p id=\"export-keys-needs\" class=\"hint mt-2 hidden group-has-[#export-consumers:not(:checked)]/ask:block\">Without consumers, the zip holds no keys.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</fieldset><p id=\"export-keys-needs\" class=\"hint mt-2 hidden group-has-[#export-consumers:not(:checked)]/ask:block\">Without consumers, the zip contains no keys.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -278,8 +278,8 @@ func secretsOf(s Secrets) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("export-secrets", "secrets", "Include secrets",
-			"On: the zip has the secrets that identity providers, token endpoints and upstreams know you by. "+
-				"Anyone who has the zip can act as you there. The audit log records it.", s.On).Render(ctx, templ_7745c5c3_Buffer)
+			"On: includes the secrets that you use with identity providers, token endpoints and upstreams. Anyone "+
+				"who has the zip can act as you there. The audit log records the export.", s.On).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -301,8 +301,8 @@ func secretsOf(s Secrets) templ.Component {
 			ID:    "export-recipient",
 			Name:  "recipient",
 			Label: "Encrypt to",
-			Hint: "Public key of age (age1…). Only its private key opens the secrets then. Empty: " +
-				"they are in plaintext.",
+			Hint: "An age public key (age1…). Only its private key can decrypt the secrets. Leave " +
+				"empty for plaintext.",
 			Autocomplete: "off",
 			Value:        s.Recipient,
 		}).Render(ctx, templ_7745c5c3_Buffer)
@@ -314,8 +314,8 @@ func secretsOf(s Secrets) templ.Component {
 			Name:  "password",
 			Label: "Your password",
 			Type:  "password",
-			Hint: "Needed for secrets. Without a password, sign in again less than five minutes " +
-				"before.",
+			Hint: "Required to include secrets. If your account has no password, sign in again " +
+				"first, less than five minutes before.",
 			Autocomplete: "current-password",
 			Value:        ui.Value{Error: s.PasswordError},
 		}).Render(ctx, templ_7745c5c3_Buffer)
@@ -581,7 +581,7 @@ func status(m Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case Expired:
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"text-muted mt-2\">Finished zips are kept for a limited time. The ledger stays; a new export takes the project as it is now.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"text-muted mt-2\">Zips are kept for a limited time. The ledger is still available. A new export contains the project's current state.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -646,7 +646,7 @@ func progress(m Show) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "</div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-2\"><p class=\"hint\">You can leave this page; the export goes on.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "</div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-2\"><p class=\"hint\">You can leave this page. The export continues.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -804,7 +804,7 @@ func file(m Show) templ.Component {
 				}
 			} else {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
-					Text: "This zip holds new keys or secrets. Only members and owners of the team can download it.",
+					Text: "This zip contains new keys or secrets. Only members and owners of the team can download it.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -849,7 +849,7 @@ func file(m Show) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<p class=\"hint\">Needs Docker or Podman with compose. It starts Kong, asks each upstream once and checks that keys are required; gateway/README.md in the zip says the rest.</p></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "<p class=\"hint\">Requires Docker or Podman with Compose. Starts Kong, sends one request to each upstream, and checks that keys are required. For details, see gateway/README.md in the zip.</p></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -862,7 +862,7 @@ func file(m Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</div><div class=\"space-y-1.5\"><p class=\"label\">Check the zip, offline</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</div><div class=\"space-y-1.5\"><p class=\"label\">Verify the zip offline</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -978,12 +978,12 @@ func ledger(l Ledger, ofHTTP int64, url string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "\">Item by item, with what is left to do</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "\">All items and to-dos</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "</div><p class=\"hint mt-0.5 mb-4\">How each item moves to the target. The zip has the list, item by item.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "</div><p class=\"hint mt-0.5 mb-4\">How each item moves to the target. The zip contains the full list.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1040,7 +1040,7 @@ func general(ofHTTP int64) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, " of these are the same for every project: details of HTTP that Kong treats in its own way, such as interim answers and trailers.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, " of these are the same for every project: HTTP details that Kong handles in its own way, such as interim responses and trailers.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

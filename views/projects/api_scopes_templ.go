@@ -44,7 +44,7 @@ func APIScopesPage(m APIScopes) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"api-scopes-title\">API scopes</h1><p class=\"text-muted mt-1 max-w-2xl\">What applications may ask for at this API, in all of its versions. Users agree to it on the consent page, and your upstream gets it in <span class=\"font-mono text-[0.8125rem]\">X-Authenticated-Scope</span>. Allow each app client the scopes that it may ask for.</p><div class=\"card mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"api-scopes-title\">API scopes</h1><p class=\"text-muted mt-1 max-w-2xl\">API scopes are what applications can request for this API, in all of its versions. Users agree to them on the consent page, and your upstream receives them in <span class=\"font-mono text-[0.8125rem]\">X-Authenticated-Scope</span>. For each app client, choose the scopes that it can request.</p><div class=\"card mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -73,7 +73,7 @@ func APIScopesPage(m APIScopes) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">No API scopes yet. Applications can ask only who the user is.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">No API scopes yet. Applications can only find out who the user is.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -152,8 +152,8 @@ func APIScopesPage(m APIScopes) templ.Component {
 						Autocomplete: "off",
 						Placeholder:  "https://api.example.com",
 						Hint: "URI of this API. An application that sends it as resource gets a token for " +
-							"this project alone. After a change, tokens for the old one are refused here, " +
-							"and sign-ins that asked for it cannot be refreshed.",
+							"this project only. If you change it, tokens for the old audience are refused " +
+							"here, and sign-ins that requested it can't be refreshed.",
 					}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -273,7 +273,7 @@ func apiScopeCreate(m APIScopeForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "orders:read",
-			Hint:         "Lower-case letters, digits and : . _ -. Cannot be changed later.",
+			Hint:         "Lowercase letters, digits and : . _ -. You can't change it later.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -311,7 +311,7 @@ func apiScopeTable(m APIScopes) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"table-frame not-first:border-t\" role=\"group\" aria-labelledby=\"api-scopes-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Scope</th><th scope=\"col\" class=\"max-sm:hidden\">The application may</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"table-frame not-first:border-t\" role=\"group\" aria-labelledby=\"api-scopes-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Scope</th><th scope=\"col\" class=\"max-sm:hidden\">The application can</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -347,7 +347,7 @@ func apiScopeTable(m APIScopes) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if row.Description == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<span class=\"text-faint\">not described</span> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<span class=\"text-faint\">no description</span> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -550,12 +550,12 @@ func apiScopePanel(m APIScope) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Edit == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div><dt class=\"text-muted text-[0.8125rem]\">The application may</dt><dd class=\"break-words\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<div><dt class=\"text-muted text-[0.8125rem]\">The application can</dt><dd class=\"break-words\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if m.Description == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<span class=\"text-muted\">not described</span> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<span class=\"text-muted\">no description</span> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -574,12 +574,12 @@ func apiScopePanel(m APIScope) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div><dt class=\"text-muted text-[0.8125rem]\">App clients that may ask for it</dt><dd>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div><dt class=\"text-muted text-[0.8125rem]\">App clients that can request it</dt><dd>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Clients) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<span class=\"text-muted\">none yet: list it under API access of an app client</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<span class=\"text-muted\">none yet: add it under API access of an app client</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -83,13 +83,13 @@ func clientAccess(m ClientAccess) templ.Component {
 				Value:       m.Scopes,
 				Mono:        true,
 				Placeholder: "orders:read",
-				Hint: "One per line: what it may ask for. orders:* covers every scope that begins with " +
-					"orders:.",
+				Hint: "One per line. The scopes that it can request. orders:* covers every scope that " +
+					"starts with orders:.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div><p class=\"label\">Declared by this tenant's projects</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div><p class=\"label\">Available from this tenant's projects</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -112,7 +112,7 @@ func clientAccess(m ClientAccess) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"mt-1.5 max-h-56 overflow-y-auto text-sm\" tabindex=\"0\" role=\"group\" aria-label=\"Declared API scopes\"><dl class=\"space-y-1.5\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"mt-1.5 max-h-56 overflow-y-auto text-sm\" tabindex=\"0\" role=\"group\" aria-label=\"Available API scopes\"><dl class=\"space-y-1.5\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -267,7 +267,7 @@ func clientKeys(m ClientKeys) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "until the next key")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "the next key")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -303,7 +303,7 @@ func clientKeys(m ClientKeys) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p>Keys rotate every 90 days. A new key is published at once and signs an hour later. The key before it stays published until the last token that it signed has expired.</p><button class=\"btn\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p>Keys rotate every 90 days. A new key is published immediately and starts signing an hour later. The previous key stays published until the last token that it signed has expired.</p><button class=\"btn\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -371,7 +371,7 @@ func clientFreeze(m ClientFreeze) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Frozen {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p class=\"max-w-md\">Lets users sign in again and the app client get tokens. Its tokens that have not expired work again.</p><button class=\"btn\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p class=\"max-w-md\">Users can sign in again, and the app client can get tokens. Its tokens that haven't expired work again.</p><button class=\"btn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -384,7 +384,7 @@ func clientFreeze(m ClientFreeze) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"max-w-md\">Refuses the app client until you unfreeze it: no user signs in with it, it gets no tokens, and calls with any of its tokens, those of users too, are answered 403 at once.</p><button class=\"btn\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"max-w-md\">While it's frozen, users can't sign in with this app client, it gets no tokens, and calls with any of its tokens, including those of users, get 403. You can unfreeze it.</p><button class=\"btn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

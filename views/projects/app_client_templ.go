@@ -282,7 +282,7 @@ func connect(m AppClient) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<section id=\"connect\" aria-labelledby=\"connect-title\"><h2 id=\"connect-title\" class=\"mb-3\">Connect</h2><div class=\"card space-y-4 p-5\"><p class=\"hint\">Give the issuer and the client ID to any OpenID Connect library. Switch on PKCE with S256 in it. It finds the rest in the issuer's discovery document.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<section id=\"connect\" aria-labelledby=\"connect-title\"><h2 id=\"connect-title\" class=\"mb-3\">Connect</h2><div class=\"card space-y-4 p-5\"><p class=\"hint\">Enter the issuer and the client ID in any OpenID Connect library, and turn on PKCE with S256. The library finds everything else in the issuer's discovery document.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -854,7 +854,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Required:     true,
 				Mono:         true,
 				Autocomplete: "off",
-				Hint:         "Unique in the tenant. The client ID stays.",
+				Hint:         "Must be unique in the tenant. The client ID stays the same.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -870,11 +870,11 @@ func appClientSettings(m AppClientSettings) templ.Component {
 			templ_7745c5c3_Err = ui.TextArea(ui.Field{
 				ID:          "client-logouts",
 				Name:        "logout_uris",
-				Label:       "After signing out",
+				Label:       "Post-logout redirect URIs",
 				Value:       m.Logouts,
 				Mono:        true,
 				Placeholder: "https://app.example.com/",
-				Hint:        "One per line: where users may be sent after they sign out.",
+				Hint:        "One per line. Where users can be sent after they sign out.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -900,12 +900,12 @@ func appClientSettings(m AppClientSettings) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           "client-access",
 				Name:         "access_minutes",
-				Label:        "Tokens last, in minutes",
+				Label:        "Token lifetime in minutes",
 				Value:        m.Access,
 				Required:     true,
 				Autocomplete: "off",
-				Hint: "Access and ID tokens, 1 to 1440. A frozen user is refused at once, whatever the " +
-					"lifetime.",
+				Hint: "For access and ID tokens, 1 to 1,440. A frozen user is refused immediately, " +
+					"regardless of the lifetime.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -917,7 +917,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:        m.Refresh,
 				Required:     true,
 				Autocomplete: "off",
-				Hint:         "How long a login can be refreshed, up to 90; 0 for not at all.",
+				Hint:         "How long a login can be refreshed, up to 90. 0 turns refreshing off.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1024,7 +1024,7 @@ func branding(m AppClient) templ.Component {
 				Label:        "Title",
 				Value:        m.Branding.Title,
 				Autocomplete: "off",
-				Hint:         "The name that users see. Empty: the name of the project.",
+				Hint:         "The name that users see. Leave empty for the project's name.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1037,7 +1037,7 @@ func branding(m AppClient) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "#2f56c6",
-				Hint:         "As #rrggbb. Text on it turns black or white, whichever can be read.",
+				Hint:         "As #rrggbb. Text on it is black or white, whichever is easier to read.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1066,8 +1066,8 @@ func branding(m AppClient) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "https://app.example.com/logo.svg",
-				Hint: "https address of a picture, shown up to 48 pixels high. A new address is shown " +
-					"here once it is saved.",
+				Hint: "https URL of an image, shown up to 48 pixels high. The preview shows a new logo " +
+					"after you save.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1177,12 +1177,12 @@ func appClientSecret(m AppClientSecret) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Confidential {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<p>This app client is confidential: the token endpoint asks for its secret.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<p>This app client is confidential: the token endpoint requires its secret.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p>This app client is public: it has no secret, since browsers and apps on people's devices cannot keep one. PKCE protects its codes.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p>This app client is public: it has no secret, because browsers and apps on users' devices can't keep one. PKCE protects its codes.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1209,7 +1209,7 @@ func appClientSecret(m AppClientSecret) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Confidential {
-			templ_7745c5c3_Err = ui.Tick("secret-confirm", "The secret in use stops working at once.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Tick("secret-confirm", "The current secret stops working immediately.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

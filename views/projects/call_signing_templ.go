@@ -44,7 +44,7 @@ func CallSigningPage(m CallSigning) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">Calls to the upstreams carry a signature (RFC 9421) of method, path, query, identity headers and time. With the public keys, an upstream sees that a call comes from this project and was not changed. It needs no secret.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">Calls to the upstreams carry a signature (RFC 9421) over the method, path, query, identity headers and time. With the public keys, an upstream can verify that a call comes from this project and wasn't changed. It doesn't need a secret.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -63,7 +63,7 @@ func CallSigningPage(m CallSigning) templ.Component {
 				}
 			}
 			if m.DirectoryURL == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section class=\"card mt-6 flex flex-wrap items-center justify-between gap-3 p-5 sm:p-6\"><p>Calls are not signed.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section class=\"card mt-6 flex flex-wrap items-center justify-between gap-3 p-5 sm:p-6\"><p>Calls aren't signed.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -154,11 +154,11 @@ func signingKeys(m CallSigning) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"card mt-6\" aria-labelledby=\"signing-keys-title\"><div class=\"space-y-1.5 p-5 sm:p-6\"><h2 id=\"signing-keys-title\">Public keys</h2><p class=\"text-muted\">Upstreams read them here, without a credential, as a JSON Web Key Set.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"card mt-6\" aria-labelledby=\"signing-keys-title\"><div class=\"space-y-1.5 p-5 sm:p-6\"><h2 id=\"signing-keys-title\">Public keys</h2><p class=\"text-muted\">Upstreams fetch them here as a JSON Web Key Set, without a credential.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Copyable("signing-directory", "the address of the public keys", m.DirectoryURL).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Copyable("signing-directory", "URL of the public keys", m.DirectoryURL).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -240,7 +240,7 @@ func signingKeys(m CallSigning) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "until the next key")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "the next key")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -303,7 +303,7 @@ func signingForms(m CallSigningManage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "signing-when", Name: "when", Label: "Another key signs"}, m.Rotations).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "signing-when", Name: "when", Label: "The new key signs"}, m.Rotations).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -87,7 +87,7 @@ func chart(c Chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = legend("bar-good", "answered").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = legend("bar-good", "successful").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -189,11 +189,11 @@ func chart(c Chart) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = legend("bar-p50", "half of the calls took at most (p50)").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = legend("bar-p50", "p50 (median)").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = legend("bar-p95", "95 of 100 calls took at most (p95)").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = legend("bar-p95", "p95 (95th percentile)").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -202,7 +202,7 @@ func chart(c Chart) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"mt-3\"><summary class=\"link w-fit text-[0.8125rem]\">Show as a table</summary><div class=\"table-frame mt-2 max-h-96 overflow-y-auto\" role=\"region\" aria-labelledby=\"calls-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"text-right\">Answered</th><th scope=\"col\" class=\"text-right\">4xx</th><th scope=\"col\" class=\"text-right\">5xx</th><th scope=\"col\" class=\"text-right\">p50</th><th scope=\"col\" class=\"text-right\">p95</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"mt-3\"><summary class=\"link w-fit text-[0.8125rem]\">Show as a table</summary><div class=\"table-frame mt-2 max-h-96 overflow-y-auto\" role=\"region\" aria-labelledby=\"calls-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\" class=\"text-right\">Successful</th><th scope=\"col\" class=\"text-right\">4xx</th><th scope=\"col\" class=\"text-right\">5xx</th><th scope=\"col\" class=\"text-right\">p50</th><th scope=\"col\" class=\"text-right\">p95</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -529,7 +529,7 @@ func legend(class, text string) templ.Component {
 	})
 }
 
-// spark shows the shape of a day beside figures that say it in words.
+// spark shows the shape of a day next to figures that say it in words.
 func spark(c Chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -70,7 +70,7 @@ func ClientCertificatePage(m ClientCertificate) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> present this certificate to an upstream that requests one (mTLS), which shows it that a call comes from this environment.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> present this certificate if the upstream requests one (mTLS). It shows the upstream that a call comes from this environment.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -93,7 +93,7 @@ func ClientCertificatePage(m ClientCertificate) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Shown == nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2 id=\"presented-title\" class=\"sr-only\">Presented now</h2><p class=\"text-muted p-5 sm:p-6\">No certificate is set. An upstream that requires one refuses all calls.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2 id=\"presented-title\" class=\"sr-only\">Current certificate</h2><p class=\"text-muted p-5 sm:p-6\">No certificate is set. An upstream that requires one refuses all calls.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -189,7 +189,7 @@ func shownCertificate(m ShownCertificate) templ.Component {
 			templ_7745c5c3_Var6 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"flex flex-wrap items-center justify-between gap-3 px-5 pt-5 sm:px-6 sm:pt-6\"><h2 id=\"presented-title\">Presented now</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<div class=\"flex flex-wrap items-center justify-between gap-3 px-5 pt-5 sm:px-6 sm:pt-6\"><h2 id=\"presented-title\">Current certificate</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -299,7 +299,7 @@ func clientCertificateForm(m ClientCertificateForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "-----BEGIN CERTIFICATE-----",
-			Hint:         "PEM: the environment's own first, then those of its issuers.",
+			Hint:         "In PEM format: the environment's own certificate first, then those of its issuers.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -313,7 +313,8 @@ func clientCertificateForm(m ClientCertificateForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "-----BEGIN PRIVATE KEY-----",
-			Hint:         "PEM without a passphrase: RSA, ECDSA or Ed25519. Stored encrypted and never shown again.",
+			Hint: "In PEM format without a passphrase: RSA, ECDSA or Ed25519. Stored encrypted and never " +
+				"shown again.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

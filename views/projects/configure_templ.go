@@ -574,7 +574,7 @@ func SettingsPage(m Configure) templ.Component {
 				}
 			}
 			if m.Head.Deleted == "" && m.General.Action != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<section id=\"delete\" aria-labelledby=\"delete-title\"><h2 id=\"delete-title\" class=\"mb-3\">Delete</h2><div class=\"card flex flex-wrap items-center justify-between gap-3 p-5\"><p class=\"max-w-md\">A deleted project answers 410 and can be restored for 30 days. The next page shows what goes along.</p><a class=\"btn btn-danger\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<section id=\"delete\" aria-labelledby=\"delete-title\"><h2 id=\"delete-title\" class=\"mb-3\">Delete</h2><div class=\"card flex flex-wrap items-center justify-between gap-3 p-5\"><p class=\"max-w-md\">Calls to a deleted project get 410. You can restore it for 30 days. The next page shows what will be deleted.</p><a class=\"btn btn-danger\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -633,7 +633,7 @@ func readOnly(m Configure) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Say(ui.Notice{Text: "You are a viewer of this team. Members and owners can change these settings."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Say(ui.Notice{Text: "You're a viewer in this team. Members and owners can change these settings."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -689,7 +689,7 @@ func move(m Move) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"max-w-xl\">Calls are served all the while. API keys, usage, exports, host names and the project's own tenant go along; webhooks, products, other tenants and the audit log so far stay. Members of this team who are not in the other one no longer see the project.</p><div class=\"max-w-md\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"max-w-xl\">Calls keep working during the move. API keys, usage, exports, custom domains and the project's own tenant move with the project. Webhooks, products, other tenants and the audit log so far stay. Members of this team who aren't in the other team will no longer see the project.</p><div class=\"max-w-md\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1273,7 +1273,7 @@ func access(id, name string, m Access) templ.Component {
 				Autocomplete: "off",
 				Conditional:  true,
 				Placeholder:  "billing-service",
-				Hint:         "One for the whole project: a person or an app, up to 128 characters.",
+				Hint:         "A person or an app, up to 128 characters. Applies to the whole project.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1440,11 +1440,11 @@ func environment(m Environment) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div class=\"mt-3 flex items-center gap-3\"><span class=\"text-muted text-[0.8125rem] whitespace-nowrap\">Answers at</span><div class=\"min-w-0 flex-1\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div class=\"mt-3 flex items-center gap-3\"><span class=\"text-muted text-[0.8125rem] whitespace-nowrap\">Gateway URL</span><div class=\"min-w-0 flex-1\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Copyable(m.ID+"-url", "address of "+m.Name, m.URL).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Copyable(m.ID+"-url", "gateway URL of "+m.Name, m.URL).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

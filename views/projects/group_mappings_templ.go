@@ -44,20 +44,20 @@ func GroupMappingsPage(m GroupMappings) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"group-mappings-title\">Group mappings</h1><p class=\"text-muted mt-1 max-w-2xl\">What ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"max-w-form\"><h1 id=\"group-mappings-title\">Group mappings</h1><p class=\"text-muted mt-1 max-w-2xl\">At each sign-in with ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(m.Provider)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/group_mappings.templ`, Line: 11, Col: 21}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/group_mappings.templ`, Line: 11, Col: 37}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " states about users puts them into groups, at each sign-in with it. When it no longer states it, they leave. Members that you add yourself stay in any case. A test login shows what the provider states.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", its claims decide which groups the user is in. Users leave a group when the claims no longer match. Members that you add yourself always stay. A test login shows the claims.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -85,20 +85,20 @@ func GroupMappingsPage(m GroupMappings) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted px-5 py-8 text-center\">No rules yet. Users join no group by signing in with ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted px-5 py-8 text-center\">No rules yet. Signing in with ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 string
 				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(m.Provider)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/group_mappings.templ`, Line: 21, Col: 71}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/group_mappings.templ`, Line: 21, Col: 48}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, ".</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " doesn't add users to groups.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -312,13 +312,13 @@ func groupMappingForm(m GroupMappingForm) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "realm_access.roles",
-				Hint:         "A path, with dots between names.",
+				Hint:         "A path with dots between the names.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "mapping-match", Name: "match", Label: "Compared"}, m.Matches).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "mapping-match", Name: "match", Label: "Comparison"}, m.Matches).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -331,7 +331,7 @@ func groupMappingForm(m GroupMappingForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  m.Example,
-			Hint:         "Of a list, one member must fit.",
+			Hint:         "If the claim is a list, one member must match.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -344,7 +344,7 @@ func groupMappingForm(m GroupMappingForm) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Placeholder:  "admins",
-			Hint:         "Name of a group of this app client's tenant.",
+			Hint:         "Name of a group in this app client's tenant.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -71,7 +71,7 @@ func issuers(id string, m Access) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Whose JSON Web Tokens are taken. A token has to match issuer and audience of one row. The project's own login needs no row.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Accepts JWTs from these issuers. Issuer and audience must match one row. The project's own login doesn't need a row.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -370,12 +370,12 @@ func issuerRow(id, action string, row IssuerRow) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           row.ID + "-jwks",
 				Name:         "issuer_jwks_url",
-				Label:        "Keys at",
+				Label:        "JWKS URL",
 				Type:         "url",
 				Value:        row.JWKSURL,
 				Mono:         true,
 				Autocomplete: "off",
-				Hint:         "Empty: where its discovery document says.",
+				Hint:         "Leave empty to use the issuer's discovery document.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -383,11 +383,11 @@ func issuerRow(id, action string, row IssuerRow) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           row.ID + "-tenant",
 				Name:         "issuer_tenant",
-				Label:        "Tenant of its callers",
+				Label:        "Tenant of the callers",
 				Value:        row.Tenant,
 				Mono:         true,
 				Autocomplete: "off",
-				Hint:         "Empty: the project's own.",
+				Hint:         "Leave empty for the project's own tenant.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -397,8 +397,8 @@ func issuerRow(id, action string, row IssuerRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if action != "" {
-				templ_7745c5c3_Err = tokenToTest(row.ID, "secret_token", "A token of this issuer, to read what the gateway "+
-					"decides and why.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = tokenToTest(row.ID, "secret_token", "Enter a token from this issuer to see what the gateway decides "+
+					"and why.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -595,7 +595,7 @@ func removedIssuer(id, action string, row IssuerRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "</span> <span class=\"text-muted block text-[0.8125rem]\">Removed when you save. From then on its tokens are answered 401.</span></p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "</span> <span class=\"text-muted block text-[0.8125rem]\">Removed when you save. Calls with its tokens will get 401.</span></p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -676,7 +676,7 @@ func tokenToTest(id, name, hint string) templ.Component {
 			Label:        "Token",
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         hint + " It is not saved.",
+			Hint:         hint + " The token isn't saved.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -724,7 +724,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\" class=\"when-opaque min-w-0\"><legend class=\"label mb-1\">Introspection</legend><p class=\"hint\">Where opaque tokens are judged on every call (RFC 7662).</p><div class=\"mt-3 grid items-start gap-4 rounded-md border p-4 sm:grid-cols-2\"><div class=\"sm:col-span-2\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\" class=\"when-opaque min-w-0\"><legend class=\"label mb-1\">Introspection</legend><p class=\"hint\">The endpoint that checks opaque tokens on every call (RFC 7662).</p><div class=\"mt-3 grid items-start gap-4 rounded-md border p-4 sm:grid-cols-2\"><div class=\"sm:col-span-2\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -778,7 +778,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 		templ_7745c5c3_Err = ui.SelectField(ui.Field{
 			ID:    id + "-introspection-method",
 			Name:  "introspection_method",
-			Label: "Credentials are sent",
+			Label: "Client authentication",
 			Value: m.Method,
 		}, m.methods()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -791,11 +791,11 @@ func introspection(id, action string, m Introspection) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           id + "-introspection-issuer",
 			Name:         "introspection_issuer",
-			Label:        "Issuer that answers must name",
+			Label:        "Required issuer",
 			Value:        m.Issuer,
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         "Empty: any.",
+			Hint:         "Leave empty for any.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -803,11 +803,11 @@ func introspection(id, action string, m Introspection) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           id + "-introspection-audience",
 			Name:         "introspection_audience",
-			Label:        "Audience that answers must name",
+			Label:        "Required audience",
 			Value:        m.Audience,
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         "Empty: any.",
+			Hint:         "Leave empty for any.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -69,7 +69,7 @@ func keyForm(m Keys) templ.Component {
 			Autofocus:    m.Create.Focus,
 			Autocomplete: "off",
 			Placeholder:  "billing-service",
-			Hint:         "The person or app that calls with it. Sent to the upstream as X-Consumer-Username.",
+			Hint:         "The customer or app that uses this key. Sent to the upstream as X-Consumer-Username.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -108,7 +108,7 @@ func keyForm(m Keys) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "key-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
-			Hint: "At the end of that day, UTC.",
+			Hint: "Expires at the end of that day (UTC).",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -130,12 +130,12 @@ func keyForm(m Keys) templ.Component {
 		}
 		if m.Create.Product != "" {
 			templ_7745c5c3_Err = ui.Checks(ui.Group{
-				ID: "key-product", Name: "product", Legend: "Reach", Error: m.Create.ProductError,
+				ID: "key-product", Name: "product", Legend: "Product", Error: m.Create.ProductError,
 				Options: []ui.Option{{
 					Value:  m.Create.Product,
-					Title:  "Opens every project of " + m.Create.Product,
+					Title:  "Valid for every project of " + m.Create.Product,
 					Chosen: m.Create.OfProduct,
-					Text:   "In each of them with the scopes that its type's name has there.",
+					Text:   "In each project, the key has the scopes of that project's key type with the same name.",
 				}},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -206,7 +206,7 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{
 			ID:      id + "-limit",
 			Name:    "limits",
-			Legend:  "Calls of this key alone, counted by the clock in UTC",
+			Legend:  "Limits of this key, in windows of the UTC clock",
 			Windows: b.Windows,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -218,7 +218,8 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID: id + "-allowed", Name: "allowed_cidrs", Label: "Allowed addresses", Mono: true, Value: b.Allowed,
-			Placeholder: "203.0.113.0/24", Hint: "One range or address on each line. Empty: from anywhere.",
+			Placeholder: "203.0.113.0/24", Hint: "One range or address per line. Leave empty to allow calls from " +
+				"anywhere.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -269,7 +270,7 @@ func keyEdit(m KeyEdit) templ.Component {
 		var templ_7745c5c3_Var5 templ.SafeURL
 		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.Action))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 101, Col: 54}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 102, Col: 54}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {
@@ -290,7 +291,7 @@ func keyEdit(m KeyEdit) templ.Component {
 		var templ_7745c5c3_Var6 string
 		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(m.Revision)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 103, Col: 58}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 104, Col: 58}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {
@@ -316,7 +317,7 @@ func keyEdit(m KeyEdit) templ.Component {
 			Label: "Expires",
 			Type:  "date",
 			Value: m.Expires,
-			Hint:  "At the end of that day, UTC. Empty: never.",
+			Hint:  "Expires at the end of that day (UTC). Leave empty for never.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -376,7 +377,7 @@ func keyFilter(m KeyFilter) templ.Component {
 		var templ_7745c5c3_Var8 templ.SafeURL
 		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.Action))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 138, Col: 35}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 139, Col: 35}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 		if templ_7745c5c3_Err != nil {
@@ -394,7 +395,7 @@ func keyFilter(m KeyFilter) templ.Component {
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(field.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 144, Col: 42}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 145, Col: 42}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -407,7 +408,7 @@ func keyFilter(m KeyFilter) templ.Component {
 			var templ_7745c5c3_Var10 string
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(field.Value)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 144, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 145, Col: 64}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 			if templ_7745c5c3_Err != nil {
@@ -475,7 +476,7 @@ func keyFilter(m KeyFilter) templ.Component {
 			var templ_7745c5c3_Var11 templ.SafeURL
 			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.ClearURL))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 176, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_forms.templ`, Line: 177, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 			if templ_7745c5c3_Err != nil {

@@ -146,7 +146,7 @@ func keySection(m Keys) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</fieldset><div class=\"bulk\"><p class=\"mr-auto text-sm max-sm:w-full\" data-chosen=\"key\">With the chosen keys:</p><button class=\"btn btn-small\" name=\"do\" value=\"freeze\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</fieldset><div class=\"bulk\"><p class=\"mr-auto text-sm max-sm:w-full\" data-chosen=\"key\">With the selected keys:</p><button class=\"btn btn-small\" name=\"do\" value=\"freeze\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -154,7 +154,7 @@ func keySection(m Keys) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "Freeze <span class=\"sr-only\">the chosen keys</span></button> <button class=\"btn btn-small\" name=\"do\" value=\"unfreeze\">Unfreeze <span class=\"sr-only\">the chosen keys</span></button> <button class=\"btn btn-small\" name=\"do\" value=\"revoke\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "Freeze <span class=\"sr-only\">the selected keys</span></button> <button class=\"btn btn-small\" name=\"do\" value=\"unfreeze\">Unfreeze <span class=\"sr-only\">the selected keys</span></button> <button class=\"btn btn-small\" name=\"do\" value=\"revoke\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -162,7 +162,7 @@ func keySection(m Keys) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "Revoke <span class=\"sr-only\">the chosen keys</span></button></div></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "Revoke <span class=\"sr-only\">the selected keys</span></button></div></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -185,7 +185,7 @@ func keySection(m Keys) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			default:
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div class=\"not-first:border-t px-5 py-8\"><p class=\"text-muted text-center\">No keys yet. Callers send one in <code class=\"font-mono\">X-API-Key</code>.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div class=\"not-first:border-t px-5 py-8\"><p class=\"text-muted text-center\">No keys yet. Callers send their key in <code class=\"font-mono\">X-API-Key</code>.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -244,7 +244,7 @@ func keyTable(m Keys) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.BulkAction != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<th scope=\"col\" class=\"w-9\" data-choose-all=\"Choose all keys of this page\"><span class=\"sr-only\">Chosen</span></th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<th scope=\"col\" class=\"w-9\" data-choose-all=\"Select all keys on this page\"><span class=\"sr-only\">Selected</span></th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -314,7 +314,7 @@ func keyTable(m Keys) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\">Choose key ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\">Select key ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -975,14 +975,14 @@ func keyActions(m Key) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "\" class=\"flex flex-wrap items-center justify-between gap-3 py-4\"><p class=\"hint max-w-sm\">Freezing answers its calls with 403 until it is unfrozen. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "\" class=\"flex flex-wrap items-center justify-between gap-3 py-4\"><p class=\"hint max-w-sm\">While frozen, calls with this key get 403. You can unfreeze it. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var44 string
 			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(m.Impact)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/keys.templ`, Line: 222, Col: 73}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/keys.templ`, Line: 222, Col: 79}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 			if templ_7745c5c3_Err != nil {
@@ -1015,7 +1015,7 @@ func keyActions(m Key) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "\" class=\"flex flex-wrap items-center justify-between gap-3 py-4\"><p class=\"hint max-w-sm\">Unfreezing lets its calls through again at once.</p><button class=\"btn\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "\" class=\"flex flex-wrap items-center justify-between gap-3 py-4\"><p class=\"hint max-w-sm\">Calls with this key will work again immediately.</p><button class=\"btn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1056,7 +1056,7 @@ func keyActions(m Key) templ.Component {
 				templ_7745c5c3_Err = ui.SelectField(ui.Field{
 					ID:    "rotate-grace",
 					Name:  "grace_seconds",
-					Label: "The old secret works for",
+					Label: "Grace period",
 					Value: ui.Value{Error: m.Rotate.Error},
 				}, m.Rotate.Grace).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -1160,7 +1160,7 @@ func ShownPage(m Shown) templ.Component {
 			if m.Key != "" {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Warn,
-					Text: "Copy it now. Only a hash is kept, so it can never be shown again.",
+					Text: "Copy the key now. You won't see it again.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1176,7 +1176,7 @@ func ShownPage(m Shown) templ.Component {
 			} else {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Plain,
-					Text: "This key was already shown and cannot be shown again. If you did not copy it, rotate " +
+					Text: "This key was already shown and can't be shown again. If you didn't copy it, rotate " +
 						"the key.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -1219,7 +1219,7 @@ func ShownPage(m Shown) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "\">I have copied the key</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "\">I've copied the key</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -140,7 +140,7 @@ func overview(m Overview) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "no call was forwarded")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "no calls forwarded")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

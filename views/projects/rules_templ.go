@@ -57,7 +57,7 @@ func RulesPage(m Rules) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">What callers need for a route besides a credential: scopes, membership in a group, and that they own its object. The rule with the most specific path decides. Rules in shadow refuse nothing and count what they would have refused in the last 30 days.</p><p class=\"mt-3 flex flex-wrap gap-x-4 gap-y-1 text-sm\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">In addition to a credential, a route can require scopes, membership in a group, and ownership of its object. The rule with the most specific path applies. Rules in shadow mode refuse nothing. They count the calls they would have refused in the last 30 days.</p><p class=\"mt-3 flex flex-wrap gap-x-4 gap-y-1 text-sm\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -248,7 +248,7 @@ func ruleTable(m Rules) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div class=\"table-frame border-t\" role=\"group\" aria-labelledby=\"rules-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Route</th><th scope=\"col\">Needs</th><th scope=\"col\">Mode</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div class=\"table-frame border-t\" role=\"group\" aria-labelledby=\"rules-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Route</th><th scope=\"col\">Requires</th><th scope=\"col\">Mode</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -439,12 +439,11 @@ func rulesForm(m *RulesForm) templ.Component {
 			Value:       m.Lines,
 			Mono:        true,
 			Placeholder: "GET /orders/{id} scopes=orders:read",
-			Hint: "One rule per line: methods separated by commas, or * for all, and a path below the environment. A " +
-				"name in braces is any one segment or a part of one, and /** at the end is everything below. Then " +
-				"what is needed: scopes=a,b for all of them, groups=a,b for one of them, role=admin in that group, " +
-				"owner=order:{id} for the owner of an object, remember=order:{response.id} and forget=order:{id} for " +
-				"what becomes of it after a 2xx answer, and mode=shadow, off or enforce where it differs from the " +
-				"mode above.",
+			Hint: "One rule per line: methods separated by commas (* for all), the path below the environment, and " +
+				"requirements. {name} matches a segment or part of one, /** at the end everything below. " +
+				"Requirements: scopes=a,b (all of them), groups=a,b (one of them), role=admin (in that group), " +
+				"owner=order:{id}. remember=order:{response.id} and forget=order:{id} add and remove an owner after " +
+				"a 2xx response. mode=shadow, off or enforce overrides the mode above.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

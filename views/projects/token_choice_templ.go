@@ -67,7 +67,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Your application holds a token of Postern's. It lasts minutes, is refreshed here, and is refused at once when you freeze the user.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Your application holds a Postern token. It's valid for minutes, is refreshed here, and is refused immediately when you freeze the user.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -89,7 +89,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and keeps no copy, so a login cannot be refreshed.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and keeps no copy, so a login can't be refreshed.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -177,7 +177,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "The upstream gets no token: headers of the gateway say who calls.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "The upstream gets no token. Headers from the gateway identify the caller.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -211,7 +211,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Until then it travels sealed inside Postern's token, where the application cannot read it.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Until then, it travels sealed inside Postern's token, where the application can't read it.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -251,7 +251,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<strong class=\"font-medium\">These two do not go together:</strong> the gateway issues no tokens of its own.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<strong class=\"font-medium\">You can't combine these two:</strong> the gateway doesn't issue its own tokens.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

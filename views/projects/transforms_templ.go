@@ -57,12 +57,12 @@ func TransformsPage(m Transforms) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">Headers, queries and bodies that are changed on the way to the upstream, and headers and bodies on the way back, in this order: remove, rename, replace, add, append. Refusals by the gateway are changed like other responses.</p><div class=\"card mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">Transforms change the headers, query and body of requests, and the headers and body of responses, in this order: remove, rename, replace, add, append. They also change responses with which the gateway refuses a call.</p><div class=\"card mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"text-muted px-5 py-8 text-center\">Nothing is changed.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"text-muted px-5 py-8 text-center\">No transforms yet.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -302,10 +302,11 @@ func transformsForm(m *TransformsForm) templ.Component {
 			Value:       m.Lines,
 			Mono:        true,
 			Placeholder: "request add X-Source: shop",
-			Hint: "One a line: request or response for a header, query, request-body or response-body for a member " +
-				"of a JSON object or form, then the operation, then the name. replace, add and append take a value " +
-				"behind a colon, rename the new name: response rename X-Powered-By: X-Upstream. Values are literal " +
-				"strings; in responses a type may stand before the name: response-body add number version: 2.",
+			Hint: "One per line: the place, the operation and the name. The place is request or response for a " +
+				"header, query, or request-body or response-body for a member of a JSON object or form. After a " +
+				"colon, replace, add and append take a value, and rename takes the new name: response rename " +
+				"X-Powered-By: X-Upstream. Values are literal strings. In response bodies, a type can come before " +
+				"the name: response-body add number version: 2.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -70,12 +70,12 @@ func UpstreamHeadersPage(m UpstreamHeaders) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> carries these headers. The upstream compares their values to see that a call comes from this project. What callers send under the same names is removed.</p><div class=\"card mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> carries these headers. The upstream can compare their values to verify that a call comes from this project. Headers with the same names in callers' requests are removed.</p><div class=\"card mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"text-muted p-5\">No header is set. The upstream cannot tell this project from another one.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"text-muted p-5\">No headers yet. The upstream can't tell this project from another one.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -292,7 +292,7 @@ func upstreamHeaderForm(m UpstreamHeaderForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "X-Upstream-Token",
-			Hint:         "The name of a header in the list replaces its value.",
+			Hint:         "If the header is in the list, this replaces its value.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -70,7 +70,7 @@ func versionAdd(m VersionForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted max-w-2xl\">A new version starts as a copy: with the access policy, the addresses and the environments of the version that you choose. From then on each has policies of its own.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted max-w-2xl\">A new version starts as a copy of the version that you choose, with its access policy, addresses and environments. After that, each version has its own policies.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -91,7 +91,7 @@ func versionAdd(m VersionForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "2.0.0",
-			Hint:         "Part of its addresses.",
+			Hint:         "Part of its gateway URLs.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -185,7 +185,7 @@ func environmentAdd(m EnvironmentForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "staging",
-			Hint:         "API keys that are limited to this name open it.",
+			Hint:         "API keys that are limited to this name are valid for it.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -444,7 +444,7 @@ func removal(m Removal) templ.Component {
 			templ_7745c5c3_Var14 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<section class=\"mt-5 space-y-4 border-t pt-5\" aria-labelledby=\"callers-title\"><h2 id=\"callers-title\">Who calls it</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<section class=\"mt-5 space-y-4 border-t pt-5\" aria-labelledby=\"callers-title\"><h2 id=\"callers-title\">Callers</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -503,7 +503,7 @@ func removal(m Removal) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if c.Owner == "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<span class=\"text-muted\">without an owner</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<span class=\"text-muted\">no owner</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

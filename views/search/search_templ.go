@@ -73,7 +73,7 @@ func SearchPage(m Search) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" autocomplete=\"off\" autocapitalize=\"none\" spellcheck=\"false\" maxlength=\"200\" placeholder=\"Project, key, owner, e-mail address, page\" aria-describedby=\"search-hint\" autofocus hx-post=\"/search\" hx-trigger=\"input changed delay:120ms\" hx-target=\"#search-results\" hx-select=\"#search-results\" hx-swap=\"outerHTML\"> <input type=\"hidden\" name=\"project\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" autocomplete=\"off\" autocapitalize=\"none\" spellcheck=\"false\" maxlength=\"200\" placeholder=\"Project, key, owner, email address, page\" aria-describedby=\"search-hint\" autofocus hx-post=\"/search\" hx-trigger=\"input changed delay:120ms\" hx-target=\"#search-results\" hx-select=\"#search-results\" hx-swap=\"outerHTML\"> <input type=\"hidden\" name=\"project\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -86,7 +86,7 @@ func SearchPage(m Search) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\"> <button class=\"btn\">Search</button></form><p id=\"search-hint\" class=\"hint mt-2\">Keys are found by owner, by id, or by the whole key, which is not kept.</p><div id=\"search-results\" class=\"mt-3\"><p class=\"sr-only\" role=\"status\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\"> <button class=\"btn\">Search</button></form><p id=\"search-hint\" class=\"hint mt-2\">Find a key by owner, ID or the full key. A key you paste isn't stored.</p><div id=\"search-results\" class=\"mt-3\"><p class=\"sr-only\" role=\"status\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -88,7 +88,7 @@ func SignInPage(m SignIn) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"min-w-0 flex-1\">This installation has no account yet. Open the link that <code class=\"font-mono\">postern serve</code> printed when it started. <code class=\"font-mono\">postern welcome-link</code> on the server prints a new one.</p></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"min-w-0 flex-1\">To create the first account, open the link that <code class=\"font-mono\">postern serve</code> printed when it started. To print a new link, run <code class=\"font-mono\">postern welcome-link</code> on the server.</p></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -130,7 +130,7 @@ func SignInPage(m SignIn) templ.Component {
 					}
 				}
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
-					ID: "email", Name: "email", Label: "E-mail", Type: "email", Autocomplete: "username",
+					ID: "email", Name: "email", Label: "Email", Type: "email", Autocomplete: "username",
 					Value: m.Email, Required: true, Autofocus: m.Email.Text == "",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -144,7 +144,7 @@ func SignInPage(m SignIn) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<button class=\"btn btn-primary w-full\">Sign in</button></form><p class=\"mt-6\"><a class=\"link\" href=\"/recover\">Password forgotten?</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<button class=\"btn btn-primary w-full\">Sign in</button></form><p class=\"mt-6\"><a class=\"link\" href=\"/recover\">Forgot your password?</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -361,7 +361,7 @@ func SignUpPage(m SignUp) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "You get a team of your own, and can be in others.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "You get your own team, and can join others.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -419,14 +419,14 @@ func SignUpPage(m SignUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<button class=\"btn btn-primary w-full\">Create account</button></form><p class=\"text-muted mt-6\">Have an account? <a class=\"link\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<button class=\"btn btn-primary w-full\">Create account</button></form><p class=\"text-muted mt-6\">Already have an account? <a class=\"link\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var15 templ.SafeURL
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(m.SignInURL))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 107, Col: 70}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 107, Col: 78}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {
@@ -469,7 +469,7 @@ func newAccountFields(email, name ui.Value, password, minLength string) templ.Co
 		}
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "email", Name: "email", Label: "E-mail", Type: "email", Autocomplete: "username",
+			ID: "email", Name: "email", Label: "Email", Type: "email", Autocomplete: "username",
 			Value: email, Required: true, Autofocus: true,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -484,7 +484,7 @@ func newAccountFields(email, name ui.Value, password, minLength string) templ.Co
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "password", Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password",
-			Hint:  "At least " + minLength + " characters. Length is all that counts: a few unrelated words do well.",
+			Hint:  "At least " + minLength + " characters. Only the length matters: a few unrelated words work well.",
 			Value: ui.Value{Error: password}, Required: true, MinLength: minLength,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -542,7 +542,7 @@ func LeavePage(m Leave) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</h1><p class=\"text-muted mt-1\">You come back here once you have signed in there.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</h1><p class=\"text-muted mt-1\">You'll come back here after you sign in.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -555,14 +555,14 @@ func LeavePage(m Leave) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "\" rel=\"noreferrer\" data-leave>Go on to ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "\" rel=\"noreferrer\" data-leave>Continue to ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var21 string
 			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(m.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 140, Col: 20}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 140, Col: 23}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 			if templ_7745c5c3_Err != nil {
@@ -617,7 +617,7 @@ func InvitedPage(m Invited) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Refusal != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<h1>This invitation does not work</h1><div class=\"mt-4\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<h1>This invitation doesn't work</h1><div class=\"mt-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -643,14 +643,14 @@ func InvitedPage(m Invited) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "</h1><p class=\"text-muted mt-1\">You are invited to this team as ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "</h1><p class=\"text-muted mt-1\">You're invited to this team as ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var25 string
 				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(m.Role)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 70}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 69}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {
@@ -663,7 +663,7 @@ func InvitedPage(m Invited) templ.Component {
 				var templ_7745c5c3_Var26 string
 				templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(m.RoleText)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 86}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 85}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 				if templ_7745c5c3_Err != nil {
@@ -895,7 +895,7 @@ func RecoveryPage(m Recovery) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "</span>. Its sessions in other browsers end; access tokens stay.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "</span>. This signs you out in other browsers. Access tokens keep working.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -918,8 +918,8 @@ func RecoveryPage(m Recovery) templ.Component {
 			}
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID: "password", Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password",
-				Hint: "At least " + m.minLength() + " characters. Length is all that counts: a few unrelated words " +
-					"do well.",
+				Hint: "At least " + m.minLength() + " characters. Only the length matters: a few unrelated words " +
+					"work well.",
 				Value: ui.Value{Error: m.Password}, Required: true, MinLength: m.minLength(), Autofocus: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -973,12 +973,12 @@ func RecoveryOverPage(page ui.Page, mails bool) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<h1>This link does not work</h1><p class=\"text-muted mt-1\">Links for a new password work once and for an hour, and the last one alone.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">A link for a new password works once, within an hour, and only the latest link works.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if mails {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/recover\">Ask for a new link</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Go to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/recover\">Get a new link</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Go to sign in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1023,7 +1023,7 @@ func operatorPrints() templ.Component {
 			templ_7745c5c3_Var40 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<p class=\"text-muted mt-3\">An operator of this installation prints a link to choose a new one, on the server:</p><div class=\"mt-4\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<p class=\"text-muted mt-3\">An operator of this installation can print a link for a new password on the server:</p><div class=\"mt-4\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1074,12 +1074,12 @@ func ForgottenPage(m Forgotten) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Sent {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<h1>Check your mail</h1><p class=\"text-muted mt-1\">If an account has this address, a mail with a link is on its way. The link works once, for an hour.</p><p class=\"text-muted mt-3\">Nothing after some minutes? Look for it among unwanted mail, check the address, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account has this address, an email with a link is on its way. The link works once, within an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if m.Mails {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<h1>Password forgotten</h1><p class=\"text-muted mt-1 mb-6\">A mail brings you a link to choose a new one.</p><form method=\"post\" action=\"/recover\" class=\"space-y-5\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<h1>Reset your password</h1><p class=\"text-muted mt-1 mb-6\">Get an email with a link to choose a new password.</p><form method=\"post\" action=\"/recover\" class=\"space-y-5\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1088,18 +1088,18 @@ func ForgottenPage(m Forgotten) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
-					ID: "email", Name: "email", Label: "E-mail of your account", Type: "email",
+					ID: "email", Name: "email", Label: "Email of your account", Type: "email",
 					Autocomplete: "username", Value: m.Email, Required: true, Autofocus: true,
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "<button class=\"btn btn-primary w-full\">Mail me a link</button></form><a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Back to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "<button class=\"btn btn-primary w-full\">Email me a link</button></form><a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Back to sign in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<h1>Password forgotten</h1>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<h1>Reset your password</h1>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1162,7 +1162,7 @@ func LinkOverPage(m LinkOver) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<h1>This link does not work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. While this installation has no account, every start of the server prints one, and so does this command where the server runs, with its settings:</p><div class=\"mt-4\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. As long as this installation has no account, the server prints a link each time it starts. You can also run this command where the server runs, with its settings:</p><div class=\"mt-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

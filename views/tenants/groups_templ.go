@@ -281,7 +281,7 @@ func groupFields(m GroupForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "admins",
-			Hint:         "Headers and rules use it: update what reads them when you change it.",
+			Hint:         "Headers and rules use this name. If you change it, update whatever reads them.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

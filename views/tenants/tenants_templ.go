@@ -44,7 +44,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1 id=\"tenants-title\">Tenants</h1><p class=\"text-muted mb-4 max-w-2xl\">A tenant is one customer's workspace, with keys, users, groups and a login of its own. Any number of projects can serve it; each project has one named default for itself.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1 id=\"tenants-title\">Tenants</h1><p class=\"text-muted mb-4 max-w-2xl\">A tenant is one of your customers, with its own keys, users, groups and login. Any number of projects can serve a tenant. Each project also has its own tenant, named default.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -89,7 +89,8 @@ func ListPage(m List) templ.Component {
 				})
 				templ_7745c5c3_Err = ui.Empty(
 					"No tenants yet",
-					"Create one for a customer, then attach it under Tenants of each project that the customer may call.",
+					"Create a tenant for a customer, then attach it under Tenants of each project that the customer can "+
+						"call.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -233,7 +234,7 @@ func create(m Create) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "acme",
-			Hint:         "Lower-case letters, digits and hyphens. Cannot be changed later.",
+			Hint:         "Lowercase letters, digits and hyphens. You can't change it later.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -289,7 +290,7 @@ func fallbackOwner(value ui.Value) templ.Component {
 			Value:        value,
 			Autocomplete: "off",
 			Placeholder:  "acme-app",
-			Hint: "The owner that calls without a key count against when their token names this tenant. Empty: the " +
+			Hint: "Calls without a key count toward this owner if their token names this tenant. Leave empty for the " +
 				"project's.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -697,7 +698,7 @@ func change(m Change) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\"><p class=\"hint\">These settings apply in every project that serves the tenant, from the next call on.</p><div class=\"grid items-start gap-x-4 gap-y-5 sm:grid-cols-2\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\"><p class=\"hint\">These settings apply in every project that serves the tenant, starting with the next call.</p><div class=\"grid items-start gap-x-4 gap-y-5 sm:grid-cols-2\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -44,7 +44,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Access tokens</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">With a token a program acts as you, within its scopes, in every team you are in. Send it as a bearer token, or set POSTERN_TOKEN to it.</p><section aria-label=\"Access tokens\"><div class=\"card mb-4\"><details class=\"group\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Access tokens</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">With a token, a program acts as you in all of your teams, within the token's scopes. Send it as a bearer token, or set POSTERN_TOKEN to it.</p><section aria-label=\"Access tokens\"><div class=\"card mb-4\"><details class=\"group\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -75,7 +75,7 @@ func ListPage(m List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 && !m.List.Filtered() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"border-t px-5 py-8\"><p class=\"text-muted text-center\">No tokens yet. A program sends one in place of your sign-in; <code class=\"font-mono\">postern login</code> creates one for the command line.</p><div class=\"mx-auto mt-6 max-w-2xl\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"border-t px-5 py-8\"><p class=\"text-muted text-center\">No tokens yet. Programs send a token instead of signing in; <code class=\"font-mono\">postern login</code> creates one for the command line.</p><div class=\"mx-auto mt-6 max-w-2xl\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -191,14 +191,14 @@ func form(m List) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Placeholder:  "deploy pipeline",
-			Hint:         "What it is for.",
+			Hint:         "What the token is for.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "token-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
-			Hint: "At the end of that day, UTC; a year from now at most. In 90 days when empty.",
+			Hint: "Expires at the end of that day (UTC), in at most a year. Leave empty for 90 days.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -602,7 +602,7 @@ func ShownPage(m Shown) templ.Component {
 			if m.Token != "" {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Warn,
-					Text: "Copy it now. Only a hash is kept, so it can never be shown again.",
+					Text: "Copy the token now. You won't see it again.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -618,8 +618,8 @@ func ShownPage(m Shown) templ.Component {
 			} else {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Plain,
-					Text: "This token was already shown and cannot be shown again. If you did not copy it, " +
-						"revoke it and create another.",
+					Text: "This token was already shown and can't be shown again. If you didn't copy it, revoke " +
+						"it and create another.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -634,7 +634,7 @@ func ShownPage(m Shown) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Token != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "I have copied the token")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "I've copied the token")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

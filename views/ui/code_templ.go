@@ -31,7 +31,7 @@ func codeButton() templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<button type=\"button\" class=\"btn btn-plain btn-small max-sm:px-2\" popovertarget=\"as-code\" title=\"The curl and the CLI line for this page\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<button type=\"button\" class=\"btn btn-plain btn-small max-sm:px-2\" popovertarget=\"as-code\" title=\"The curl and CLI commands for this page\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -244,7 +244,7 @@ func panelCode(c Code) templ.Component {
 					}
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div class=\"grid gap-2 border-t pt-5\"><p class=\"text-muted text-sm\">Set these once before, with an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<div class=\"grid gap-2 border-t pt-5\"><p class=\"text-muted text-sm\">Set these first, with an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -314,13 +314,13 @@ func CodeLines(c CodeCall) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.Curl != "" {
-			templ_7745c5c3_Err = CopyableBlock(c.ID+"-curl", "the curl line: "+c.Title, c.Curl).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CopyableBlock(c.ID+"-curl", "curl command: "+c.Title, c.Curl).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if c.CLI != "" {
-			templ_7745c5c3_Err = CopyableBlock(c.ID+"-cli", "the postern line: "+c.Title, c.CLI).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CopyableBlock(c.ID+"-cli", "postern command: "+c.Title, c.CLI).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

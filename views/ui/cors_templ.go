@@ -87,7 +87,7 @@ func CORSSection(m CORS) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Overrides) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"hint\">Calls with credentials of these tenants are answered by settings of their own:")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"hint\">For calls with credentials of these tenants, the tenant's own settings apply:")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -118,7 +118,7 @@ func CORSSection(m CORS) templ.Component {
 				Value:       m.lines("origins", m.Origins),
 				Mono:        true,
 				Placeholder: "https://app.example.com",
-				Hint:        "One per line, as browsers write them, also of apps. * alone allows every page.",
+				Hint:        "One origin per line, such as https://app.example.com. * allows every origin.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -135,7 +135,7 @@ func CORSSection(m CORS) templ.Component {
 				}
 			}
 			templ_7745c5c3_Err = Switch("cors-credentials", "credentials", "Cookies",
-				"Pages may send cookies and read the response. API keys and tokens in headers do not need this.",
+				"Pages can send cookies and read the response. API keys and tokens in headers don't need this.",
 				m.Credentials).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -179,11 +179,11 @@ func CORSSection(m CORS) templ.Component {
 			templ_7745c5c3_Err = TextArea(Field{
 				ID:          "cors-headers",
 				Name:        "headers",
-				Label:       "Headers that pages may set",
+				Label:       "Headers that pages can set",
 				Value:       m.lines("headers", m.Headers),
 				Mono:        true,
 				Placeholder: "Content-Type",
-				Hint:        "One per line. Leave empty for those that a page asks for.",
+				Hint:        "One per line. Leave empty to allow those that a page requests.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -191,11 +191,11 @@ func CORSSection(m CORS) templ.Component {
 			templ_7745c5c3_Err = TextArea(Field{
 				ID:          "cors-exposed",
 				Name:        "exposed_headers",
-				Label:       "Headers that pages may read",
+				Label:       "Headers that pages can read",
 				Value:       m.lines("exposed_headers", m.ExposedHeaders),
 				Mono:        true,
 				Placeholder: "ETag",
-				Hint:        "One per line. Every page may read a few others.",
+				Hint:        "One per line. Every page can read a few other headers.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -207,7 +207,7 @@ func CORSSection(m CORS) templ.Component {
 			templ_7745c5c3_Err = TextField(Field{
 				ID:           "cors-age",
 				Name:         "max_age",
-				Label:        "Keep preflights, in seconds",
+				Label:        "Cache preflights",
 				Value:        Value{Text: m.Age, Error: m.Wrong["max_age"]},
 				Autocomplete: "off",
 				Placeholder:  "600",
@@ -271,7 +271,7 @@ func corsFromApps(origins []string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "Now: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "Currently: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

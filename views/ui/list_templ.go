@@ -14,7 +14,7 @@ import (
 )
 
 // ListPart is a list with its search. What a search, a filter or an order swaps are the filters, the rows, which are
-// its children, and the ways to other pages: the search stays, so that nothing typed meanwhile is lost.
+// its children, and the ways to other pages: the search stays, so that nothing typed during this time is lost.
 func ListPart(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -513,7 +513,7 @@ func listFilters(l List) templ.Component {
 			}
 		}
 		if len(l.Chips) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<ul class=\"chips\" aria-label=\"Filters in force\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<ul class=\"chips\" aria-label=\"Active filters\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

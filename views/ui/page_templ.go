@@ -487,7 +487,7 @@ func searchLink(url string) templ.Component {
 	})
 }
 
-// sidebar is beside the page on wide screens. On narrow ones it is a sheet that the
+// sidebar is next to the page on wide screens. On narrow ones it is a sheet that the
 // bar's button opens as a popover.
 func sidebar(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -1247,7 +1247,7 @@ func accountMenu(p Page) templ.Component {
 }
 
 // The choice is kept in a cookie by the server, so that pages arrive in the
-// right colours at once and no script is needed.
+// right colors at once and no script is needed.
 func themeForm(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

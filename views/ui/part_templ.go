@@ -614,7 +614,7 @@ func DialogLink(url, title, class string) templ.Component {
 	})
 }
 
-// Tabs lead to the pages beside this one.
+// Tabs lead to the pages next to this one.
 func Tabs(label string, tabs []Tab) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

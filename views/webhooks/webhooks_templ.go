@@ -44,7 +44,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST to your address when the team's projects, keys, exports, users or groups change. Messages are signed as Standard Webhooks describes and hold no secrets.</p><section aria-label=\"Webhooks\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST request to your URL when the team's projects, keys, exports, users or groups change. Messages are signed as described by Standard Webhooks and contain no secrets.</p><section aria-label=\"Webhooks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -128,7 +128,7 @@ func ListPage(m List) templ.Component {
 					}
 				}
 				if len(m.Rows) == 0 && !m.List.Filtered() {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"not-first:border-t px-5 py-8\"><p class=\"text-muted text-center\">No webhooks yet. One is told of events such as a frozen key.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div class=\"not-first:border-t px-5 py-8\"><p class=\"text-muted text-center\">No webhooks yet. Add one to be notified, for example when a key is frozen.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -253,7 +253,7 @@ func form(f Form, action, button string) templ.Component {
 				ID:    "webhook-team",
 				Name:  "team",
 				Label: "Team",
-				Hint:  "Events of its projects, keys, exports, users and groups are sent.",
+				Hint:  "The webhook receives events of this team's projects, keys, exports, users and groups.",
 			}, f.Teams).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -262,7 +262,7 @@ func form(f Form, action, button string) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "webhook-url",
 			Name:         "url",
-			Label:        "Address",
+			Label:        "URL",
 			Value:        f.URL,
 			Required:     true,
 			Mono:         true,
@@ -333,7 +333,7 @@ func table(m List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.ColumnHead(m.List.Column("url", "Address", "")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.ColumnHead(m.List.Column("url", "URL", "")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -974,12 +974,12 @@ func SentPage(m Sent) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !m.Waits {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h2 class=\"mt-8 mb-3\">Answer</h2>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h2 class=\"mt-8 mb-3\">Response</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				if m.Answer != "" {
-					templ_7745c5c3_Err = ui.CopyableBlock("answer", "answer", m.Answer).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.CopyableBlock("answer", "response", m.Answer).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1058,8 +1058,8 @@ func ShownPage(m Shown) templ.Component {
 			if m.Secret != "" {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Warn,
-					Text: "Copy the secret now. You need it to verify the signature of each message, and it is " +
-						"not shown again.",
+					Text: "Copy the secret now. You need it to verify the signature of each message, and you " +
+						"won't see it again.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1075,8 +1075,8 @@ func ShownPage(m Shown) templ.Component {
 			} else {
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Plain,
-					Text: "This secret was already shown and cannot be shown again. If you did not copy it, " +
-						"create a new secret on the webhook's page.",
+					Text: "This secret was already shown and can't be shown again. If you didn't copy it, create " +
+						"a new secret on the webhook's page.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1104,7 +1104,7 @@ func ShownPage(m Shown) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Secret != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "I have copied the secret")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "I've copied the secret")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
