@@ -134,19 +134,12 @@ var loginGuards = map[string]guard{
 
 	"PUT /api/v1/projects/:project/api-scopes": {body: `{"audience":"","scopes":[{"name":"orders:read"}]}`},
 
-	"POST /api/v1/tenants/:tenant/app-clients":  {body: `{"name":"mobile"}`},
-	"PATCH /api/v1/app-clients/:client":         {body: `{"branding":{"title":"Shop"}}`},
-	"POST /api/v1/app-clients/:client/unfreeze": {needs: "frozen client"},
-	"GET /api/v1/app-clients/:client/providers": {action: access.LoginRead},
-	"POST /api/v1/app-clients/:client/providers": {
-		action: access.LoginUpdate,
-		body:   `{"type":"google","client_id":"x"}`,
-		owner:  201,
-	},
-	"GET /api/v1/providers/:provider":       {action: access.LoginRead},
-	"PATCH /api/v1/providers/:provider":     {action: access.LoginUpdate, body: `{"enabled":false}`},
-	"POST /api/v1/providers/:provider/test": {action: access.LoginUpdate, silent: true},
-	"DELETE /api/v1/providers/:provider":    {action: access.LoginUpdate, owner: 204},
+	"POST /api/v1/tenants/:tenant/app-clients":   {body: `{"name":"mobile"}`},
+	"PATCH /api/v1/app-clients/:client":          {body: `{"branding":{"title":"Shop"}}`},
+	"POST /api/v1/app-clients/:client/unfreeze":  {needs: "frozen client"},
+	"POST /api/v1/app-clients/:client/providers": {body: `{"type":"google","client_id":"x"}`},
+	"PATCH /api/v1/providers/:provider":          {body: `{"enabled":false}`},
+	"POST /api/v1/providers/:provider/test":      {action: access.LoginUpdate, silent: true},
 	"PUT /api/v1/providers/:provider/group-mappings": {
 		body: `{"mappings":[{"claim":"groups","value":"staff","group":"{group}"}]}`,
 	},

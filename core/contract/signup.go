@@ -103,41 +103,41 @@ const (
 var (
 	GetSignupPolicy = Op[TenantPath, SignupPolicy]{Operation{
 		ID: "get-signup-policy", Method: http.MethodGet, Path: signup, Summary: "Get a tenant's sign-up policy",
-		Command: "signup show TENANT",
-		Doc:     "Says whether users who sign in for the first time must be invited or approved.",
+		Command: "signup show TENANT", Permission: ReadUsers,
+		Doc: "Says whether users who sign in for the first time must be invited or approved.",
 	}}
 	UpdateSignupPolicy = Op[SignupPolicyUpdate, SignupPolicy]{Operation{
-		ID: "update-signup-policy", Method: http.MethodPatch, Path: signup,
+		ID: "update-signup-policy", Method: http.MethodPatch, Path: signup, Permission: UpdateUsers,
 		Summary: "Update a tenant's sign-up policy", Command: "signup update TENANT",
 		Example: "signup update acme --invite-only",
 		Doc:     "The change applies from the next sign-in on. Existing users may still sign in.",
 	}}
 	ListApprovals = Op[ApprovalList, List[Approval]]{Operation{
 		ID: "list-approvals", Method: http.MethodGet, Path: approvals, Summary: "List a tenant's approvals",
-		Command: "signup approvals list TENANT",
-		Doc:     "Lists the addresses and domains whose users may sign in for the first time.",
+		Command: "signup approvals list TENANT", Permission: ReadUsers,
+		Doc: "Lists the addresses and domains whose users may sign in for the first time.",
 	}}
 	CreateApproval = Op[ApprovalCreation, Approval]{Operation{
 		ID: "create-approval", Method: http.MethodPost, Path: approvals, Status: http.StatusCreated,
-		Summary: "Create an approval", Command: "signup approvals create TENANT VALUE",
+		Summary: "Create an approval", Command: "signup approvals create TENANT VALUE", Permission: UpdateUsers,
 		Example: "signup approvals create acme example.com --groups grp_01",
 		Doc: "Approves one e-mail address, or every address of a domain. The provider must have verified the " +
 			"address; a domain counts only if the provider is authoritative for it.",
 	}}
 	GetApproval = Op[ApprovalPath, Approval]{Operation{
-		ID: "get-approval", Method: http.MethodGet, Path: approval, Summary: "Get an approval",
+		ID: "get-approval", Method: http.MethodGet, Path: approval, Summary: "Get an approval", Permission: ReadUsers,
 		Command: "signup approvals show TENANT APPROVAL",
 		Doc:     "Has the address or domain, and the groups that users approved by it are added to.",
 	}}
 	UpdateApproval = Op[ApprovalUpdate, Approval]{Operation{
 		ID: "update-approval", Method: http.MethodPatch, Path: approval, Summary: "Update an approval's groups",
-		Command: "signup approvals update TENANT APPROVAL",
+		Command: "signup approvals update TENANT APPROVAL", Permission: UpdateUsers,
 		Example: "signup approvals update acme apv_01 --groups grp_01 --groups grp_02",
 		Doc:     "Users who have signed in already keep their groups.",
 	}}
 	DeleteApproval = Op[ApprovalPath, None]{Operation{
 		ID: "delete-approval", Method: http.MethodDelete, Path: approval, Status: http.StatusNoContent,
-		Summary: "Delete an approval", Command: "signup approvals delete TENANT APPROVAL",
+		Summary: "Delete an approval", Command: "signup approvals delete TENANT APPROVAL", Permission: UpdateUsers,
 		Doc: "Users who have signed in with it stay.",
 	}}
 )
