@@ -108,7 +108,7 @@ type demo struct {
 }
 
 // environment returns the proxy's only environment.
-func (d *demo) environment() client.ProxyEnvironment { return d.proxy.Project.Environments[0] }
+func (d *demo) environment() contract.ProxyEnvironment { return d.proxy.Project.Environments[0] }
 
 func (d *demo) key() contract.ProxyKey { return d.proxy.APIKeys[d.environment().Name] }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/login/providers"

@@ -18,7 +18,6 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/platform/turns"
 	"postern/service/access"
