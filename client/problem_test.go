@@ -47,8 +47,7 @@ func TestProblem(t *testing.T) {
 		}
 	})
 	t.Run("wrong token", func(t *testing.T) {
-		at := contract.ProjectPath{Project: "shop"}
-		_, err := client.Do(t.Context(), connect(t, server, "canary"), contract.GetProject, at)
+		err := getShop(t.Context(), connect(t, server, "canary"))
 		if fault.KindOf(err) != fault.Unauthenticated {
 			t.Errorf("error = %v, want that of a missing credential", err)
 		}
@@ -64,6 +63,11 @@ func TestProblem(t *testing.T) {
 			}
 		})
 	}
+}
+
+func getShop(ctx context.Context, c *client.Client) error {
+	_, err := client.Do(ctx, c, contract.GetProject, contract.ProjectPath{Project: "shop"})
+	return err
 }
 
 func TestProblemKindFollowsStatus(t *testing.T) {
@@ -89,7 +93,7 @@ func TestProblemKindFollowsStatus(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, `{"code": "some_code", "detail": "Some text."}`)
 			}), "")
-			_, err := c.Project(t.Context(), "shop")
+			err := getShop(t.Context(), c)
 			problem, ok := errors.AsType[*fault.Error](err)
 			if !ok {
 				t.Fatalf("error = %#v, want a fault", err)
@@ -117,7 +121,7 @@ func TestRedirectGetsNoToken(t *testing.T) {
 	server := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, target+"/canary-path?token=canary-query", http.StatusTemporaryRedirect)
 	})
-	_, err := connect(t, server, "canary-token").Project(t.Context(), "shop")
+	err := getShop(t.Context(), connect(t, server, "canary-token"))
 	if fault.CodeOf(err) != "redirected" {
 		t.Fatalf("error = %v, want the code redirected", err)
 	}
@@ -137,7 +141,7 @@ func TestRedirectGetsNoToken(t *testing.T) {
 func TestServerWithoutPostern(t *testing.T) {
 	page := answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
 	t.Run("no server", func(t *testing.T) {
-		_, err := connect(t, "http://127.0.0.1:1", "canary").Project(t.Context(), "shop")
+		err := getShop(t.Context(), connect(t, "http://127.0.0.1:1", "canary"))
 		problem, ok := errors.AsType[*fault.Error](err)
 		if !ok || problem.Kind != fault.Unavailable {
 			t.Fatalf("error = %#v, want one of the kind unavailable", err)
@@ -149,14 +153,14 @@ func TestServerWithoutPostern(t *testing.T) {
 		}
 	})
 	t.Run("a page", func(t *testing.T) {
-		if _, err := connect(t, page, "").Project(t.Context(), "shop"); fault.CodeOf(err) != "unexpected_answer" {
+		if err := getShop(t.Context(), connect(t, page, "")); fault.CodeOf(err) != "unexpected_answer" {
 			t.Errorf("error = %v, want the code unexpected_answer", err)
 		}
 	})
 	t.Run("caller cancels", func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		if _, err := connect(t, page, "").Project(ctx, "shop"); !errors.Is(err, context.Canceled) {
+		if err := getShop(ctx, connect(t, page, "")); !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v, want %v", err, context.Canceled)
 		}
 	})

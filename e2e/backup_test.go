@@ -53,7 +53,9 @@ func TestBackupOfARunningServer(t *testing.T) {
 	for _, key := range before { // the revoked one as well: it was revoked after the backup
 		harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 	}
-	if _, err := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()).Project(t.Context(), proxy.Project.ID); err != nil {
+	at := contract.ProjectPath{Project: proxy.Project.ID}
+	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
+	if _, err := client.Do(t.Context(), api, contract.GetProject, at); err != nil {
 		t.Error(err)
 	}
 }

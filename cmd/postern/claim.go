@@ -163,7 +163,8 @@ func claimOne(ctx context.Context, t terminal, s session, person caller, w waiti
 			printable(strings.Join(claimed.Projects, ", ")), printable(claimed.Team.Name),
 		)
 	case fault.CodeOf(err) == "already_claimed" && w.projectID != "":
-		if _, notOurs := person.Project(ctx, w.projectID); notOurs != nil {
+		at := contract.ProjectPath{Project: w.projectID}
+		if _, notOurs := client.Do(ctx, person.Client, contract.GetProject, at); notOurs != nil {
 			return err
 		}
 		fmt.Fprintf(t.out, "%s is yours already.\n", printable(w.project))

@@ -26,8 +26,12 @@ func TestOperations(t *testing.T) {
 			}
 			ids[o.ID] = true
 			var path, arguments, flags []string
+			in, _ := op.Types()
+			_, conditional := reflect.New(in).Interface().(interface{ Conditional() *contract.Condition })
 			for _, m := range op.Members() {
 				switch {
+				case m.Place == contract.InHeader && !conditional:
+					t.Error("its condition isn't found, so that no change with If-Match is made")
 				case m.Place == contract.InPath:
 					path = append(path, m.Name)
 				case m.Place == contract.InBody && o.Method == http.MethodGet:

@@ -19,7 +19,15 @@ type part struct {
 	Target string
 }
 
+// Base has fields of the structs that embed it.
+type Base struct{ Label string }
+
+type rule struct{ Mode string }
+
 type thing struct {
+	Base
+
+	Rule         rule `audit:"each"`
 	ID           string
 	DisplayName  string
 	AllowedCIDRs []string
@@ -45,6 +53,8 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 		Parts:        []part{{"prod", "http://a"}, {"gone", "http://b"}, {"same", "http://c"}},
 	}
 	is := thing{
+		Base:         Base{Label: "new"},
+		Rule:         rule{Mode: "deny"},
 		ID:           "b",
 		DisplayName:  "Shop",
 		AllowedCIDRs: []string{"10.0.0.0/8"},
@@ -59,6 +69,8 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 	}
 	got, err := access.Compare(was, is)
 	want := map[string]models.AuditChange{
+		"label":             {Before: nil, After: "new"},
+		"rule/mode":         {Before: nil, After: "deny"},
 		"allowed_cidrs":     {Before: nil, After: []any{"10.0.0.0/8"}},
 		"frozen":            {Before: false, After: true},
 		"until":             {Before: nil, After: "2026-01-02T03:04:05Z"},

@@ -8,7 +8,6 @@ import (
 	"postern/models"
 	"postern/service/login"
 	"postern/service/login/providers"
-	"postern/service/projects"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )

@@ -137,7 +137,7 @@ func TestMove_permission(t *testing.T) {
 				}
 			})
 		}
-		if _, err := o.Delete(t.Context(), o.owner, o.shop); err != nil {
+		if _, err := o.Delete(t.Context(), o.owner, binned(o.shop)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)); fault.CodeOf(err) != "project_deleted" {
