@@ -58,7 +58,7 @@ func (a *canaryTest) useKeys() {
 	}
 	a.canaries["an unclaimed project's key"] = proxy.APIKeys["prod"].Key.Reveal()
 	a.canaries["a workspace key"] = proxy.WorkspaceKey.Reveal()
-	a.canaries["a claim code"] = proxy.Claim.Code
+	a.canaries["a claim code"] = proxy.Claim.Code.Reveal()
 	shop := `{"target":"` + upstream.URL + `","name":"shop","requests_auth":{"mode":"authenticate"}}`
 	a.create("the first key", "/proxy", shop, "api_keys", "prod", "key")
 	id := a.create("a key", "/api/v1/projects/shop/keys", `{"owner":"billing"}`, "key")

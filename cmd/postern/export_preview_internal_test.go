@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"postern/client"
+	"postern/core/contract"
 )
 
 func TestWriteUnmoved(t *testing.T) {
-	line := func(status, title, remedy string) client.LedgerLine {
-		l := client.LedgerLine{Status: status, Title: title}
+	line := func(status, title, remedy string) contract.LedgerLine {
+		l := contract.LedgerLine{Status: status, Title: title}
 		if remedy != "" {
 			l.Remedy = &remedy
 		}
 		return l
 	}
 	var out strings.Builder
-	writeUnmoved(&out, []client.LedgerLine{
+	writeUnmoved(&out, []contract.LedgerLine{
 		line("lossy", "Rules", "Start OpenFGA."),
 		line("lossy", "Sizes", "Turn off early hints."),
 		line("lossy", "Rules", "Start OpenFGA."),

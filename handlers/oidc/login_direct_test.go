@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )

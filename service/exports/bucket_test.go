@@ -191,7 +191,7 @@ func TestReplicasShareABucket(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := w.replica(t, server)
-		file, err := second.Open(t.Context(), w.owner, e.ID)
+		file, err := second.Open(t.Context(), w.owner, e.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestReplicasShareABucket(t *testing.T) {
 		answer := httptest.NewRecorder()
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.Header.Set("Range", "bytes=100-299")
-		http.ServeContent(answer, request, "", file.WroteAt, file)
+		http.ServeContent(answer, request, "", file.WroteAt, file.ReadCloser.(io.ReadSeeker))
 		if answer.Code != http.StatusPartialContent || answer.Body.String() != string(whole[100:300]) {
 			t.Errorf("a range from the other replica: %d, %d bytes", answer.Code, answer.Body.Len())
 		}

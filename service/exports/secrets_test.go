@@ -91,7 +91,7 @@ func TestExportWithSecrets(t *testing.T) {
 		}
 		defer file.Close()
 		const from = 1000
-		if _, err := file.Seek(from, io.SeekStart); err != nil {
+		if _, err := file.ReadCloser.(io.Seeker).Seek(from, io.SeekStart); err != nil {
 			t.Fatal(err)
 		}
 		rest, err := io.ReadAll(file)
