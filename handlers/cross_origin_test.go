@@ -41,7 +41,7 @@ func TestRoutes_crossOrigin(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-		Shows(200, "shop is up")
+		Shows(200, "shop is ready")
 	asked := map[string]bool{}
 	for _, route := range controlplane.Routes(s.Server) {
 		if isSafe(route.Method) {

@@ -74,7 +74,7 @@ func rulesEmpty() projects.Rules {
 func rulesWrong() projects.Rules {
 	m := rulesOfShop()
 	m.Form.Error = "Nothing was saved."
-	m.Form.Lines = ui.Value{Text: "GET orders", Error: "Line 1: give methods and a path, such as GET /orders/{id}."}
+	m.Form.Lines = ui.Value{Text: "GET orders", Error: "Line 1: enter methods and a path, such as GET /orders/{id}."}
 	return m
 }
 

@@ -96,7 +96,7 @@ func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	path := s.CreateAppClient(tab)
 	s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
 	s.Get(scopesPage+"/orders:read").
-		Says("main", "1 app client may ask for it").
+		Says("main", "1 app client can request it").
 		Says("main a[href='"+path+"']", "web of default")
 }
 

@@ -19,7 +19,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		s := controlplane.NewOwner(t, db)
 		s.Get("/audit?project=&from=2030-01-31").Shows(200, "Audit log").Says("#audit-list", "No entries found")
 		s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-			Shows(200, "shop is up")
+			Shows(200, "shop is ready")
 		key := s.Get("/projects/shop/keys").Find("a[href*='/keys/key_']").First().AttrOr("href", "")
 		s.Post(key + "/freeze").LeadsTo(key)
 		history := s.Get(key).Find("a:contains('History of this key')").AttrOr("href", "")

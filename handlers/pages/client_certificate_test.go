@@ -27,7 +27,7 @@ func TestClientCertificate(t *testing.T) {
 		Says("main", "Change the target to an https URL first").
 		Lacks("form[action='" + page + "']")
 	s.Post(page, "certificate", string(chain), "private_key", string(key)).
-		Shows(422, heading).Says("[role=alert]", "only over TLS")
+		Shows(422, heading).Says("[role=alert]", "over TLS only")
 
 	setTarget(t, s, target, "https://127.0.0.1:9")
 	refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).

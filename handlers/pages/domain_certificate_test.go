@@ -49,7 +49,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 		})
 	})
 	s.Get(page).Says("dl", "by ACME, valid until "+ends.Format("2 Jan 2006")).
-		Says("main", "failed: <b>DNS problem</b>: NXDOMAIN. It is tried again")
+		Says("main", "failed: <b>DNS problem</b>: NXDOMAIN. Next attempt")
 }
 
 // write changes the database beside the pages.

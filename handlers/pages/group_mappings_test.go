@@ -41,10 +41,10 @@ func TestGroupMappings_page(t *testing.T) {
 	form := append(slices.Clone(rule), ui.NonceField, s.Get(page).Nonce(page))
 	s.Post(page, form...).LeadsTo(page)
 	s.Post(page, form...).LeadsTo(page) // a form sent twice adds one rule
-	s.Get(page).Says("tbody", `groups begins with "<b>"`).Says("tbody", "staff")
+	s.Get(page).Says("tbody", `groups starts with "<b>"`).Says("tbody", "staff")
 	s.Post(page, rule...).Shows(422, "Group mappings").Says("main", "twice")
 	one := s.Get(page).Find("tbody a").AttrOr("href", "")
-	s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups begins with "<b>"`)
+	s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups starts with "<b>"`)
 	s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No rules yet")
@@ -71,7 +71,7 @@ func TestGroupMappings_testLogin(t *testing.T) {
 			Says("[aria-labelledby=provider-claims]", `["admin","\u003cb\u003esales\u003c/b\u003e"]`).
 			Says("[aria-labelledby=access-token]", `["staff"]`)
 		states := result.Find("[aria-labelledby=mapped-groups] .badge").Text()
-		if states != "holdsdoes not hold" {
+		if states != "matchesdoesn't match" {
 			t.Errorf("the rules %q, want the first to hold alone", states)
 		}
 		if strings.Contains(result.Raw, strings.Repeat("x", 2000)) {
@@ -127,7 +127,7 @@ func TestGroupMappings_gitHubPage(t *testing.T) {
 		Says("[aria-labelledby=access-token]", `["staff"]`)
 	less := "read:user"
 	fake.API, fake.Grants = nil, &less
-	result := s.Get(s.tested()).Says("[aria-labelledby=mapped-groups]", "not stated (withheld by the provider)")
+	result := s.Get(s.tested()).Says("[aria-labelledby=mapped-groups]", "not sent (withheld by the provider)")
 	if strings.Contains(result.Find("[aria-labelledby=access-token]").Text(), `["staff"]`) {
 		t.Error("the user stays in the group without the scope")
 	}

@@ -112,7 +112,7 @@ func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	path := s.Get("/projects/shop/keys").Find("tbody a").AttrOr("href", "")
-	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is up")
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "other").Shows(200, "other is ready")
 	elsewhere := strings.Replace(path, "/shop/", "/other/", 1)
 	s.Get(elsewhere).Shows(404, "Page not found")
 	s.Post(elsewhere+"/revoke", "confirm", "true").Shows(404, "Page not found")

@@ -216,7 +216,7 @@ func TestAKeyOfAProductLeadsHome(t *testing.T) {
 	serveTenant(s, "acme", "storefront")
 	s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "wide", "product", "storefront").
 		Shows(200, "Key created")
-	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is up")
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books").Shows(200, "books is ready")
 	callAPI(s, "PATCH", "/api/v1/projects/books", `{"product":"storefront"}`)
 	list := s.Get("/projects/books/keys").Says("#keys tbody", "wide")
 	s.Get(list.Find("#keys tbody a").AttrOr("href", "")).

@@ -105,7 +105,7 @@ func TestAddressesOfAVersion(t *testing.T) {
 	s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
 		LeadsTo(accessOf(action))
 	now := s.Get("/projects/shop/versions/1.0.0/access").
-		Says("[data-flash]", "addresses that may call shop are saved").
+		Says("[data-flash]", "addresses that can call shop are saved").
 		Says("[name=ip_deny]", "203.0.113.9/32")
 	if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
 		t.Errorf("allowed are %q, want one range a line", got)

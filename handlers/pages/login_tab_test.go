@@ -19,7 +19,7 @@ func newLoginTab(t *testing.T, db *models.DB) (*controlplane.Browser, string) {
 	t.Helper()
 	s := controlplane.NewOwner(t, db)
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "shop", "require_keys", "true").
-		Shows(200, "shop is up")
+		Shows(200, "shop is ready")
 	return s, "/projects/shop/login"
 }
 
@@ -278,7 +278,7 @@ func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
 	path := s.CreateAppClient(tab)
 	tenant := s.Get(tab).Find("select[name=tenant] option").AttrOr("value", "")
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "books", "require_keys", "true").
-		Shows(200, "books is up")
+		Shows(200, "books is ready")
 	s.Get(strings.Replace(path, "/shop/", "/books/", 1)).Shows(404, "Page not found")
 	s.Post("/projects/books/login", "tenant", tenant, "name", "other").Shows(404, "Page not found")
 	s.Get(path).Find("form").Each(func(_ int, form *goquery.Selection) {

@@ -21,8 +21,8 @@ func TestRules_page(t *testing.T) {
 	}
 	s.Post(page, form(old, "GET")...).
 		Shows(422, "Rules of version 1.0.0").
-		Says("#rules-lines-error", "Line 1: give methods and a path")
-	s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red is none of")
+		Says("#rules-lines-error", "Line 1: enter methods and a path")
+	s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red isn't one of")
 	s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules of version 1.0.0").Says("main",
 		"/orders/{id}")
 	s.Post(page,

@@ -36,7 +36,7 @@ func TestAnAccountIsDeleted(t *testing.T) {
 	}
 	s.Get("/account/delete").Says("main", "Projects stay with their teams")
 	s.Post("/account/delete", "confirm", "x", "password", controlplane.Password).Shows(422, "Your account").
-		Holds("confirm", "x").Says("#delete-email-error", "Type see your email address")
+		Holds("confirm", "x").Says("#delete-email-error", "Type your e-mail address")
 	s.Post("/account/delete", "confirm", "ana@example.com", "password", "another four words").
 		Shows(422, "Your account").Says("#delete-password-error", "not the password")
 	s.Post("/account/delete", "confirm", "ana@example.com", "password", controlplane.Password).LeadsTo("/signin")

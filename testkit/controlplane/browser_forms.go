@@ -44,6 +44,6 @@ func NewOwnerWithShop(t *testing.T, db *models.DB) (s *Browser, key string) {
 	t.Helper()
 	s = NewOwner(t, db)
 	made := s.Submit("/projects/new", "target", "http://127.0.0.1:9/base", "name", "shop", "require_keys", "true").
-		Shows(200, "shop is up")
+		Shows(200, "shop is ready")
 	return s, Clean(made.Find("section[aria-labelledby=keys] code").Text())
 }
