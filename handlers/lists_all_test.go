@@ -19,6 +19,8 @@ var unsorted = map[string]string{
 	"get-usage":               "hours or days in order, with what is grouped by; at most 10,000",
 	"get-version-callers":     "the 20 owners with the most calls",
 	"get-export-ledger":       "one line for each kind of setting, in the order of the export's report",
+	"list-environments":       "a version has at most 20, in the order of their creation",
+	"list-versions":           "a project has at most 50, in the order of their creation",
 	"list-consents":           "a user has at most one for each app client of the tenant, of which there are 50",
 	"list-invalid-requests":   "one line for each route of the document and reason, the most frequent are what counts",
 	"list-key-types":          "a project has at most 50, in the order of their creation, as the forms offer them",

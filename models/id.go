@@ -14,8 +14,8 @@ const crockfordLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 // look alike.
 var crockford = base32.NewEncoding(crockfordLetters).WithPadding(base32.NoPadding)
 
-// RawID is what follows the kind in an id: 48 bits of milliseconds, then 80
-// random bits.
+// RawID is what follows the kind in an id: 48 bits of milliseconds, 12 bits of the
+// fraction of a millisecond (RFC 9562, 6.2, method 3), then 68 random bits.
 type RawID [16]byte
 
 // NewID creates an id such as prj_01h…: ids of one kind sort by creation and
@@ -25,9 +25,11 @@ func NewID(kind string) string {
 	if _, err := rand.Read(id[6:]); err != nil {
 		panic(fmt.Sprintf("models: no randomness: %v", err))
 	}
-	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(time.Now().UnixMilli()))
-	copy(id[:6], ms[2:])
+	now := time.Now().UnixNano()
+	const ms = int64(time.Millisecond)
+	var clock [8]byte // 48 bits of milliseconds, 12 of the fraction, and 4 of the random ones
+	binary.BigEndian.PutUint64(clock[:], uint64(now/ms)<<16|uint64(now%ms*4096/ms)<<4|uint64(id[7]&0x0f))
+	copy(id[:], clock[:])
 	return id.String(kind)
 }
 

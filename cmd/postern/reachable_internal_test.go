@@ -197,7 +197,7 @@ func queriesOf(t *testing.T, server *handlers.Server) map[string]map[string][]st
 
 // alternatives splits a cell of reachable. One that begins with "-" is the reason why there is nothing.
 func alternatives(cell string) []string {
-	if strings.HasPrefix(cell, "-") {
+	if cell == "" || strings.HasPrefix(cell, "-") {
 		return nil
 	}
 	return strings.Split(cell, "; ")

@@ -112,9 +112,9 @@ definitions:
 		warnings = append(warnings, one.Code+" "+one.Detail)
 	}
 	for i, want := range []string{
-		"swagger_converted The document is one of Swagger 2.0.",
-		"swagger_collection_format A list is written in a way that OpenAPI 3 doesn't have (collectionFormat), and " +
-			"isn't checked: Swagger, /orders, get: tabs.",
+		"swagger_converted The document is Swagger 2.0.",
+		"swagger_collection_format A list has a collectionFormat that OpenAPI 3 doesn't have, and isn't checked: " +
+			"Swagger, /orders, get: tabs.",
 		"swagger_schemes An operation sets its own schemes, which are ignored: calls go to the environment's " +
 			"target: Swagger, /orders, post.",
 	} {

@@ -43,7 +43,7 @@ func TestParse_warnings(t *testing.T) {
 				`"/b":{"GET":{},"get ":1,"trace":{},"x-a":{},"summary":"s","description":"d","parameters":[],` +
 				`"servers":[],"put":{}}},"x-a":{"query":{}}}`,
 			[]string{"openapi_unknown_member: A member of a path is ignored: operations are get, head, post, put, " +
-				"patch, delete and options, in lower case: /a has \"query\", /b has \"GET\", /b has \"get \", " +
+				"patch, delete and options, in lowercase: /a has \"query\", /b has \"GET\", /b has \"get \", " +
 				"/b has \"trace\"."},
 		},
 		"paths that no call matches": {
@@ -81,7 +81,7 @@ func TestParse_warnings(t *testing.T) {
 		"pathItems of 3.1": {components(head, `"pathItems":{"a":{}}`), nil},
 		"unknown keywords": {
 			components(head, `"schemas":{"A":{"title":"A","x-a":1,"properties":{"optional":{"optional":true}}}}`),
-			[]string{"openapi_unknown_keyword: A schema has a keyword that OpenAPI doesn't have, and that has no " +
+			[]string{"openapi_unknown_keyword: A schema has a keyword that OpenAPI doesn't have. It has no " +
 				"effect: #/components/schemas/A/properties/optional has optional."},
 		},
 		"unquoted": {"openapi: 3.0\ninfo: {title: t, version: 1.0}\npaths: {}\n", []string{
@@ -100,7 +100,7 @@ func TestParse_warnings(t *testing.T) {
 			`"put":{}},` +
 			`"/b":{"get":{"servers":[{"url":"https://b.example.com"},{"url":"https://a.example.com"}]}}}}`, []string{
 			"openapi_server: A server is ignored: it must be an object with url: servers, number 2.",
-			"openapi_own_server: The document has a server of its own, https://b.example.com, for: path /a, GET /b. " +
+			"openapi_own_server: The document has a separate server, https://b.example.com, for: path /a, GET /b. " +
 				"These calls go to the target of the environment. Add an environment with the target " +
 				"https://b.example.com for them.",
 		}},
@@ -108,8 +108,8 @@ func TestParse_warnings(t *testing.T) {
 			"openapi_parameter_twice: A parameter is there twice, with the same description: GET /a: query p.",
 		}},
 		"a route twice": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"get":{}}}}`, []string{
-			"openapi_alike: A path differs from another one only in the names of parameters. Calls may be as either " +
-				"of them says, and only the other one is listed: GET /a/{key} is /a/{id}.",
+			"openapi_alike: A path differs from another one only in the names of parameters. Calls may match " +
+				"either of them, and only the other one is listed: GET /a/{key} is /a/{id}.",
 		}},
 		"names of a path": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"delete":{}}}}`, nil},
 		"what is not read": {

@@ -66,7 +66,7 @@ func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 	)
 	offers := s.Get("/projects").Shows(200, "Projects").Says("[role=status]", "shop").Says("[role=status]", "books")
 	claim := offers.Find("[role=status] a").First().AttrOr("href", "")
-	s.Get(claim).Shows(200, "Claim this workspace").Says("main", "1 active API key goes on working")
+	s.Get(claim).Shows(200, "Claim this workspace").Says("main", "1 active API key keeps working")
 	s.Post(claim, "team", "new").LeadsTo("/projects")
 	left := controlplane.Clean(s.Get("/projects").Shows(200, "Projects").Find("[role=status]:has(a)").Text())
 	if !strings.Contains(left, "books") || strings.Contains(left, "shop") {

@@ -161,7 +161,7 @@ func TestOpenAPI_warnings(t *testing.T) {
 		"operations":  controlplane.Call(t, h, "GET", at+"/operations", token, "").Raw,
 	} {
 		for _, want := range []string{
-			`{"code":"swagger_converted","detail":"The document is one of Swagger 2.0.`,
+			`{"code":"swagger_converted","detail":"The document is Swagger 2.0.`,
 			`{"code":"openapi_unquoted","detail":"An unquoted value was read as a number`, `1.1: info/version."}`,
 			`{"code":"openapi_dangling_reference","detail":"A reference doesn't resolve`,
 			`GET /a: responses/200/content/application~1json/schema to #/components/schemas/A."}`,

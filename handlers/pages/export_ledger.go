@@ -105,7 +105,7 @@ func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code
 		Line:      section.Lines[0],
 		Badge:     section,
 		LedgerURL: path,
-		Forgotten: all.Forgotten,
+		Forgotten: all.Nameless(code),
 	}
 	m.Line.Names = itemNames(line, len(line.Names))
 	return web.Show(exports.NamesPage(m)), nil

@@ -21,7 +21,12 @@ type Ledger struct {
 	Export    contract.Export
 	Lines     []contract.LedgerLine
 	Forgotten bool // the zip is gone, and with it the names of keys and of people
+
+	nameless map[string]bool // lines whose names are gone, by their codes
 }
+
+// Nameless reports whether the names of a line are gone with the zip.
+func (l Ledger) Nameless(code string) bool { return l.nameless[code] }
 
 // LedgerLines returns a page of the lines of an export's ledger, whose cursor is the code of the last line before it.
 // Errors are those of Ledger.
@@ -75,8 +80,10 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, in contract.Ex
 	if out.Forgotten = out.Export.State == contract.ExportExpired; out.Forgotten {
 		lines = withoutPeople(lines) // the upkeep may be late
 	}
+	out.nameless = map[string]bool{}
 	for _, line := range lines {
 		out.Lines = append(out.Lines, line.LedgerLine)
+		out.nameless[line.Code] = out.Forgotten && line.People
 	}
 	return out, nil
 }
