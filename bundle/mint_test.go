@@ -130,17 +130,21 @@ func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
 		"key of another": {minted, `"key_99" instead of key_01`, minted, `"key_01"`, `"key_99"`},
 		"key gone":       {minted, "instead of key_01", minted, lines[1], ""},
 		"last key gone":  {minted, "it has no key for", minted, lines[len(lines)-2], ""},
-		"key too many":   {minted, "more keys than the rows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1]},
-		"another owner":  {minted, "a different owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
-		"another end":    {minted, "a different expiry", minted, `"2200-`, `"2201-`},
-		"no head":        {minted, "does not begin with", minted, lines[0], ""},
-		"no shape":       {minted, "expected format", minted, lines[1], "\"key_01\"\r\n"},
+		"key too many": {
+			minted, "more keys than the rows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1],
+		},
+		"another owner": {minted, "a different owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
+		"another end":   {minted, "a different expiry", minted, `"2200-`, `"2201-`},
+		"no head":       {minted, "does not begin with", minted, lines[0], ""},
+		"no shape":      {minted, "expected format", minted, lines[1], "\"key_01\"\r\n"},
 		"endless cell": {
 			minted, "a row is larger than 1 MB",
 			minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`,
 		},
 		"row without its": {rows, "line 1 has no SHA-256 of a new key", rows, sum, ""},
-		"row of a frozen": {rows, "of a new key, but should not", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ","},
+		"row of a frozen": {
+			rows, "of a new key, but should not", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ",",
+		},
 		"row of no new keys": {
 			"tenants/acme/keys/keys.jsonl", "of a new key, but should not",
 			"MANIFEST.json", `"keys": "mint"`, `"keys": "hashes"`,

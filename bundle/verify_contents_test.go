@@ -66,7 +66,13 @@ var spoiledFiles = map[string]change{
 		old:   `"file":"project-config.json"`,
 		new:   `"file":"nowhere.json"`,
 	},
-	"a name twice": {project, "two fields with the same name", project, `"name": "shop"`, `"name": "chop", "name": "shop"`},
+	"a name twice": {
+		project,
+		"two fields with the same name",
+		project,
+		`"name": "shop"`,
+		`"name": "chop", "name": "shop"`,
+	},
 	"a name twice, in two spellings": {
 		entry: project,
 		says:  "two fields with the same name",

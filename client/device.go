@@ -31,7 +31,11 @@ func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []strin
 // when the code has expired.
 func (c *Client) AwaitDevice(ctx context.Context, d contract.Device) (contract.DeviceToken, error) {
 	every := time.Duration(max(d.Interval, 1)) * time.Second
-	form := url.Values{"client_id": {contract.DeviceClient}, "grant_type": {contract.DeviceGrantType}, "device_code": {d.DeviceCode.Reveal()}}
+	form := url.Values{
+		"client_id":   {contract.DeviceClient},
+		"grant_type":  {contract.DeviceGrantType},
+		"device_code": {d.DeviceCode.Reveal()},
+	}
 	for {
 		if err := sleep(ctx, every); err != nil {
 			return contract.DeviceToken{}, err

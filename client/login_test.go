@@ -47,7 +47,11 @@ func TestEveryFieldOfALoginIsKept(t *testing.T) {
 	api, proxy := workspace(t, server)
 	app, _ := newLogin(t, api)
 	same[contract.AppClient](t, server+"/api/v1/app-clients/"+app.ID, proxy.WorkspaceKey.Reveal())
-	same[listOf[contract.AppClient]](t, server+"/api/v1/tenants/"+app.Tenant+"/app-clients", proxy.WorkspaceKey.Reveal())
+	same[listOf[contract.AppClient]](
+		t,
+		server+"/api/v1/tenants/"+app.Tenant+"/app-clients",
+		proxy.WorkspaceKey.Reveal(),
+	)
 	same[listOf[contract.Provider]](t, server+"/api/v1/app-clients/"+app.ID+"/providers", proxy.WorkspaceKey.Reveal())
 }
 

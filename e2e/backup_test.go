@@ -53,7 +53,13 @@ func TestBackupOfARunningServer(t *testing.T) {
 	for _, key := range before { // the revoked one as well: it was revoked after the backup
 		harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
 	}
-	api, at := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), contract.ProjectPath{Project: proxy.Project.ID}
+	api, at := harness.Connect(
+		t,
+		server.URL,
+		proxy.WorkspaceKey.Reveal(),
+	), contract.ProjectPath{
+		Project: proxy.Project.ID,
+	}
 	if _, err := client.Do(t.Context(), api, contract.GetProject, at); err != nil {
 		t.Error(err)
 	}

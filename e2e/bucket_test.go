@@ -55,7 +55,10 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 			}
 			whole = zip
 		}
-		if part := rangeOf(t, replicas[1].URL, proxy.WorkspaceKey.Reveal(), ready.ID); !bytes.Equal(part, whole[100:200]) {
+		if part := rangeOf(t, replicas[1].URL, proxy.WorkspaceKey.Reveal(), ready.ID); !bytes.Equal(
+			part,
+			whole[100:200],
+		) {
 			t.Errorf("a range of %s differs from the zip", ready.ID)
 		}
 	}

@@ -90,7 +90,11 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 
 // makes a project whose people can sign in, with one provider for each sort
 // of token.
-func (v *guest) makes(server, upstream string, auth *contract.NewRequestsAuth, types []contract.NewTokenType) contract.Proxy {
+func (v *guest) makes(
+	server, upstream string,
+	auth *contract.NewRequestsAuth,
+	types []contract.NewTokenType,
+) contract.Proxy {
 	v.t.Helper()
 	login := &contract.NewLogin{RedirectURIs: []string{guestsCallback}}
 	for i := range types {

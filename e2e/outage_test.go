@@ -45,7 +45,9 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	defer writing.Wait()
 	defer stop()
 	other, err := client.Do(t.Context(), harness.Connect(t, b.URL, ""), contract.CreateProxy, contract.NewProxy{
-		Target: testkit.NewUpstream(t).URL, Name: "other", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+		Target: testkit.NewUpstream(
+			t,
+		).URL, Name: "other", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
 	}.Request())
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,12 @@ func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK) // as if nothing were wrong
+			harness.WaitForStatus(
+				t,
+				address,
+				proxy.APIKeys["prod"].Key.Reveal(),
+				http.StatusOK,
+			) // as if nothing were wrong
 			if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}

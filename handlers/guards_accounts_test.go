@@ -81,8 +81,14 @@ var accountGuards = map[string]guard{
 	"PATCH /api/v1/teams/:team/members/:account": {body: `{"role":"viewer"}`},
 	"POST /api/v1/teams/:team/invitations":       {body: `{"role":"viewer"}`},
 	"POST /api/v1/invitations/accept":            {body: `{"code":"{invite}"}`, otherKey: 403},
-	"PATCH /api/v1/account":                      {body: `{"name":" "}`, owner: 422, outsider: 422, otherKey: 403, silent: true},
-	"GET /api/v1/account/deletion":               {outsider: 200, otherKey: 403},
+	"PATCH /api/v1/account": {
+		body:     `{"name":" "}`,
+		owner:    422,
+		outsider: 422,
+		otherKey: 403,
+		silent:   true,
+	},
+	"GET /api/v1/account/deletion": {outsider: 200, otherKey: 403},
 	"POST /api/v1/account/delete": {
 		body:     `{"confirm":"x"}`,
 		owner:    422,

@@ -15,10 +15,15 @@ var domainGuards = map[string]guard{
 		needs:  "two environments",
 		body:   "environment=dev",
 	},
-	"POST /projects/:project/domains/:domain/verify":            {action: access.DomainChange},
-	"POST /projects/:project/domains/:domain/remove":            {action: access.DomainChange, body: "confirm=true"},
-	"POST /api/v1/projects/:project/domains":                    {body: `{"host":"www-{number}.example.com","environment":"prod"}`},
-	"PATCH /api/v1/projects/:project/domains/:domain":           {needs: "two environments", body: `{"environment":"dev"}`},
+	"POST /projects/:project/domains/:domain/verify": {action: access.DomainChange},
+	"POST /projects/:project/domains/:domain/remove": {action: access.DomainChange, body: "confirm=true"},
+	"POST /api/v1/projects/:project/domains": {
+		body: `{"host":"www-{number}.example.com","environment":"prod"}`,
+	},
+	"PATCH /api/v1/projects/:project/domains/:domain": {
+		needs: "two environments",
+		body:  `{"environment":"dev"}`,
+	},
 	"PUT /api/v1/projects/:project/domains/:domain/approval":    {operator: true},
 	"DELETE /api/v1/projects/:project/domains/:domain/approval": {operator: true, needs: "approved"},
 }

@@ -84,7 +84,9 @@ var projectGuards = map[string]guard{
 		needs:  "upstream header",
 		body:   "confirm=true",
 	},
-	"GET /projects/:project/versions/:version/environments/:environment/client-certificate": {action: access.ProjectRead},
+	"GET /projects/:project/versions/:version/environments/:environment/client-certificate": {
+		action: access.ProjectRead,
+	},
 	"POST /projects/:project/versions/:version/environments/:environment/client-certificate": {
 		action: access.ProjectUpdate,
 		needs:  "https target",
@@ -115,7 +117,11 @@ var projectGuards = map[string]guard{
 	"GET /exports/:export/ledger":           {action: access.ExportRead, needs: "ready"},
 	"POST /exports/:export/cancel":          {action: access.ExportCreate, body: "confirm=true"},
 
-	"POST /proxy":                            {body: `{"target":"http://127.0.0.1:9/moved"}`, anonymous: 201, outsider: 201},
+	"POST /proxy": {
+		body:      `{"target":"http://127.0.0.1:9/moved"}`,
+		anonymous: 201,
+		outsider:  201,
+	},
 	"GET /api/v1/projects":                   {outsider: 200},
 	"PATCH /api/v1/projects/:project":        {body: `{"display_name":"Renamed"}`},
 	"GET /projects/:project/delete":          {action: access.ProjectRead},

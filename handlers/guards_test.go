@@ -13,8 +13,8 @@ import (
 )
 
 // guard declares what a route requires of its caller: an action, from which follows
-// what a viewer, a member and an owner get, or nothing (open). Operations of the contract have their own action. A status
-// of zero is the usual one, which withDefaults fills in.
+// what a viewer, a member and an owner get, or nothing (open). Operations of the contract have their own action. A
+// status of zero is the usual one, which withDefaults fills in.
 type guard struct {
 	open     bool // needs no credential; anonymous (routes_test.go) has its status
 	action   access.Action

@@ -74,7 +74,11 @@ func explainAllowed() projects.Explain {
 				Outcome: ui.Badge{Tone: ui.Warn, Text: "would refuse"},
 				Detail:  "In shadow, GET /boss would answer insufficient_scope.",
 			},
-			{Name: "Limits", Outcome: ui.Badge{Text: "not asked"}, Detail: "Limits aren't checked here, and this call isn't counted."},
+			{
+				Name:    "Limits",
+				Outcome: ui.Badge{Text: "not asked"},
+				Detail:  "Limits aren't checked here, and this call isn't counted.",
+			},
 		},
 		Command: "postern explain shop GET /boss --user usr_ana",
 	}

@@ -189,7 +189,8 @@ func exportStates() []state {
 			Format:     "data",
 			Keys:       "mint",
 			Error:      "An export of this project is running already.",
-			KeysError:  "Keys can't be exported without the consumers that own them. Include consumers, or set keys to none.",
+			KeysError: "Keys can't be exported without the consumers that own them. Include consumers, or set keys " +
+				"to none.",
 		})},
 		{"import", projects.ImportPage(importEmpty())},
 		{"import-wrong", projects.ImportPage(importWrong())},

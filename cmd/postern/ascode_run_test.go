@@ -70,9 +70,14 @@ var codeRuns = []codeRun{
 	{"rename a project", "/projects/:project/settings", "/api/v1/projects/:project", []string{
 		"display_name", "Ana's \"shop\" ☃",
 	}},
-	{"target", "/projects/:project/versions/:version/environments/:environment/target", "/api/v1/projects/:project", []string{
-		"target", "http://127.0.0.1:9/v2",
-	}},
+	{
+		"target",
+		"/projects/:project/versions/:version/environments/:environment/target",
+		"/api/v1/projects/:project",
+		[]string{
+			"target", "http://127.0.0.1:9/v2",
+		},
+	},
 	{"rename an environment", "/projects/:project/versions/:version/environments/:environment",
 		"/api/v1/projects/:project", []string{"name", "live"}},
 	{"add an environment", "/projects/:project/versions/:version/environments", "/api/v1/projects/:project", []string{

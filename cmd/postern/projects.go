@@ -92,7 +92,13 @@ func newProjectsList(t terminal) *cobra.Command {
 			row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
 			for _, p := range list {
 				for _, v := range p.Versions {
-					row(p.Name, v.Name, listedAccess(p, v), environmentNames(v), when(p.ExpiresAt)+daysLeft(p.ExpiresAt))
+					row(
+						p.Name,
+						v.Name,
+						listedAccess(p, v),
+						environmentNames(v),
+						when(p.ExpiresAt)+daysLeft(p.ExpiresAt),
+					)
 				}
 			}
 		})

@@ -18,7 +18,8 @@ func newUpstreams(t terminal) *cobra.Command {
 		newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t), newUpstreamsCheck(t))
 }
 
-// asEnvironment is asProject for something that an environment may lack. absent says so, by the arguments of the command.
+// asEnvironment is asProject for something that an environment may lack. absent says so, by the arguments of the
+// command.
 func asEnvironment(absent func(args []string) string) inName {
 	return func(t terminal, c *cobra.Command, run func(*client.Client) error) error {
 		return asProject(t, c, func(api *client.Client) error {
@@ -47,14 +48,22 @@ func noCertificate(args []string) string {
 
 func newUpstreamsHeaders(t terminal) *cobra.Command {
 	set := func(h contract.UpstreamHeader) []string { return []string{h.Name, h.UpdatedAt.Format(time.RFC3339)} }
-	return family("headers", "List and set the headers that calls of an environment have at its upstream",
+	return family(
+		"headers",
+		"List and set the headers that calls of an environment have at its upstream",
 		listCommand(t, asProject, contract.ListUpstreamHeaders, []string{"HEADER", "SET AT"}, set),
-		factsCommand(t, asEnvironment(noHeader), contract.GetUpstreamHeader, func(h contract.UpstreamHeader) [][2]string {
-			return [][2]string{{"Header", h.Name}, {"Set at", h.UpdatedAt.Format(time.RFC3339)}}
-		}),
+		factsCommand(
+			t,
+			asEnvironment(noHeader),
+			contract.GetUpstreamHeader,
+			func(h contract.UpstreamHeader) [][2]string {
+				return [][2]string{{"Header", h.Name}, {"Set at", h.UpdatedAt.Format(time.RFC3339)}}
+			},
+		),
 		newUpstreamsHeadersSet(t),
 		doneCommand(t, asEnvironment(noHeader), contract.RemoveUpstreamHeader,
-			"Calls no longer have %s at the upstream."))
+			"Calls no longer have %s at the upstream."),
+	)
 }
 
 func newUpstreamsHeadersSet(t terminal) *cobra.Command {

@@ -88,7 +88,8 @@ var (
 		Summary: "Add an environment to a version", Command: "environments create PROJECT VERSION NAME TARGET",
 		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
 		Permission: UpdateProjects,
-		Doc:        "Calls to its address are forwarded to the target. API keys for environments of that name are valid.",
+		Doc: "Calls to its address are forwarded to the target. API keys for environments of that name are " +
+			"valid.",
 	}}
 	GetEnvironment = Op[EnvironmentPath, Environment]{Operation{
 		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",

@@ -136,7 +136,8 @@ var (
 	FollowExport = Op[ExportPath, Events[Export]]{Operation{
 		ID: "follow-export", Method: http.MethodGet, Path: export + "/events",
 		Summary: "Follow an export while it is built", Permission: ReadExports, Answer: EventStream,
-		Doc: "A stream of server-sent events. The data of each is the export as JSON: at once, after each change, and " +
+		Doc: "A stream of server-sent events. The data of each is the export as JSON: at once, after each change, " +
+			"and " +
 			"every 15 seconds. The stream ends when the export is finished, and after a minute; connect again then.",
 	}}
 	DownloadExport = Op[ExportPath, File]{Operation{

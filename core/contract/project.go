@@ -182,7 +182,8 @@ var (
 			"uses them can't be moved.",
 	}}
 	TakeDownProject = Op[TakedownUpdate, Takedown]{Operation{
-		ID: "take-down-project", Method: http.MethodPut, Path: takedown, Summary: "Take a project down (operators only)",
+		ID: "take-down-project", Method: http.MethodPut, Path: takedown,
+		Summary: "Take a project down (operators only)",
 		Command: "takedown set PROJECT", Example: "takedown set shop --reason 'Phishing, reported on 3 May'",
 		Permission: TakeDownProjects,
 		Doc: "Calls get 403 project_frozen until the takedown is lifted. The project's team can read the reason, " +

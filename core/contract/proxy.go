@@ -122,7 +122,8 @@ type ProxyClaim struct {
 var CreateProxy = Op[ProxyCreation, Proxy]{Operation{
 	ID: "create-proxy", Method: http.MethodPost, Path: "/proxy", Status: http.StatusCreated,
 	Summary: "Create a proxy", Command: "create", Permission: CreateProjects,
-	Doc: "Creates a project in front of an API. Without an account, it is created in a workspace of its own, which ends " +
+	Doc: "Creates a project in front of an API. Without an account, it is created in a workspace of its own, which " +
+		"ends " +
 		"after a few days unless an account claims it; the answer has the workspace's key and the claim link.",
 }}
 

@@ -37,9 +37,12 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 			Name:         "books",
 			RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
 			Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{{
-				Type:             "oidc",
-				Issuer:           issuer.Issuer("shop"),
-				ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: new(contract.Secret(secret))},
+				Type:   "oidc",
+				Issuer: issuer.Issuer("shop"),
+				ProviderSettings: contract.ProviderSettings{
+					ClientID:     &name,
+					ClientSecret: new(contract.Secret(secret)),
+				},
 			}}},
 		}.Request())
 	if err != nil {

@@ -27,18 +27,26 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 			Name:         "shop",
 			RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
 			Login: &contract.NewLogin{RedirectURIs: []string{app.callback}, Providers: []contract.NewProvider{{
-				Type:             "oidc",
-				Issuer:           issuer.Issuer("shop"),
-				ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: new(contract.Secret(secret))},
+				Type:   "oidc",
+				Issuer: issuer.Issuer("shop"),
+				ProviderSettings: contract.ProviderSettings{
+					ClientID:     &name,
+					ClientSecret: new(contract.Secret(secret)),
+				},
 			}}},
 		}.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapGroups(t, harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal()), *made.Login, []contract.GroupMapping{
-		{Claim: "realm_access.roles", Value: "manager", Group: "managers"},
-		{Claim: "groups", Value: "/staff/", Match: "prefix", Group: "staff"},
-	})
+	mapGroups(
+		t,
+		harness.Connect(t, server.Config.PublicURL, made.WorkspaceKey.Reveal()),
+		*made.Login,
+		[]contract.GroupMapping{
+			{Claim: "realm_access.roles", Value: "manager", Group: "managers"},
+			{Claim: "groups", Value: "/staff/", Match: "prefix", Group: "staff"},
+		},
+	)
 	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
 	stateRolesAndGroups(t, issuer, name)
 	ben := newKeycloakUser(t, issuer)

@@ -69,10 +69,13 @@ func signedInSPA(
 		contract.NewProxy{
 			Target: upstream.URL,
 			Name:   "shop",
-			Login: &contract.NewLogin{RedirectURIs: []string{app.origin + "/callback"}, Providers: []contract.NewProvider{
-				{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
-					ClientID: new("later"),
-				}}}},
+			Login: &contract.NewLogin{
+				RedirectURIs: []string{app.origin + "/callback"},
+				Providers: []contract.NewProvider{
+					{Type: "oidc", Issuer: issuer.Issuer, ProviderSettings: contract.ProviderSettings{
+						ClientID: new("later"),
+					}}},
+			},
 		}.Request())
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +165,11 @@ func TestSPA_deletesAccount(t *testing.T) {
 	if n := len(upstream.Requests()); n != 1 {
 		t.Errorf("%d calls arrived, want the one before the deletion", n)
 	}
-	api := harness.Connect(t, strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID), made.WorkspaceKey.Reveal())
+	api := harness.Connect(
+		t,
+		strings.TrimSuffix(made.Login.Issuer, "/oauth/"+made.Login.ClientID),
+		made.WorkspaceKey.Reveal(),
+	)
 	if _, err := client.Do(
 		t.Context(), api, contract.GetUser, contract.UserPath{User: user},
 	); fault.KindOf(err) != fault.NotFound {

@@ -30,7 +30,11 @@ func renameUnderLoad(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := contract.NewProxy{Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"}}
+	in := contract.NewProxy{
+		Target:       upstream.URL,
+		Name:         "shop",
+		RequestsAuth: &contract.NewRequestsAuth{Mode: "authenticate"},
+	}
 	made, err := client.Do(t.Context(), api, contract.CreateProxy, in.Request())
 	if err != nil {
 		t.Fatal(err)

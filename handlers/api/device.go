@@ -43,7 +43,12 @@ func (h *Handler) authorizeDevice(c *gin.Context) {
 func (h *Handler) exchangeDevice(c *gin.Context) {
 	form, err := oauthForm(c.Request, "grant_type", "client_id")
 	if err == nil && form.Get("grant_type") != contract.DeviceGrantType {
-		err = fault.New(fault.Malformed, "unsupported_grant_type", "The only grant type is %s.", contract.DeviceGrantType)
+		err = fault.New(
+			fault.Malformed,
+			"unsupported_grant_type",
+			"The only grant type is %s.",
+			contract.DeviceGrantType,
+		)
 	}
 	if err == nil && form.Get("device_code") == "" {
 		err = fault.New(fault.Malformed, "invalid_request", "The parameter device_code is missing.")

@@ -89,7 +89,12 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	return web.Show(projects.ListPage(m)), nil
 }
 
-func (h *Handler) card(p contract.Project, activeKeys int64, latest contract.Export, traffic usage.Series) projects.Card {
+func (h *Handler) card(
+	p contract.Project,
+	activeKeys int64,
+	latest contract.Export,
+	traffic usage.Series,
+) projects.Card {
 	m := projects.Card{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
 		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),

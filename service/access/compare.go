@@ -16,9 +16,9 @@ const hidden = "***"
 // Compare returns the exported fields in which two structs of one type differ, by their
 // names in snake_case. It descends into lists of structs that have a Name, as in
 // versions/1.0.0/target, into embedded structs, whose fields it takes for the outer one's, and
-// into structs tagged audit:"each", as in requests_auth/mode. nil has no fields. Byte slices, types with a Reveal method, and
-// fields named Secret, Password or Hash show as ***. Identifiers and the times of a row
-// are omitted because the entry has them, as are fields tagged audit:"-".
+// into structs tagged audit:"each", as in requests_auth/mode. nil has no fields. Byte slices, types with a Reveal
+// method, and fields named Secret, Password or Hash show as ***. Identifiers and the times of a row are omitted because
+// the entry has them, as are fields tagged audit:"-".
 func Compare(before, after any) (map[string]models.AuditChange, error) {
 	changes := changeSet{}
 	b, a := structOf(before), structOf(after)

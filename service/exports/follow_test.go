@@ -54,7 +54,9 @@ func TestFollow(t *testing.T) {
 			t.Errorf("of a finished one: %q, %v", once, err)
 		}
 		never := func(contract.Export) error { return errors.New("sent") }
-		if err := w.Follow(t.Context(), access.Principal{}, e.Path(), never); fault.KindOf(err) != fault.Unauthenticated {
+		if err := w.Follow(t.Context(), access.Principal{}, e.Path(), never); fault.KindOf(
+			err,
+		) != fault.Unauthenticated {
 			t.Errorf("without a credential: %v", err)
 		}
 	})

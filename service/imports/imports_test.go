@@ -274,14 +274,21 @@ func TestAccessToImports(t *testing.T) {
 		"a token without users":        {as(access.Owner, access.ScopeWrite, access.ScopeKeys), fault.Forbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.Import(t.Context(), test.p, contract.NewImport{DryRun: true}, bytes.NewReader(zip), int64(len(zip)))
+			_, err := w.Import(
+				t.Context(),
+				test.p,
+				contract.NewImport{DryRun: true},
+				bytes.NewReader(zip),
+				int64(len(zip)),
+			)
 			if fault.KindOf(err) != test.kind {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
 	allowed := as(access.Member, access.ScopeWrite, access.ScopeUsers, access.ScopeKeys)
-	if _, err := w.Import(t.Context(), allowed, contract.NewImport{}, bytes.NewReader(zip), int64(len(zip))); err != nil {
+	_, err := w.Import(t.Context(), allowed, contract.NewImport{}, bytes.NewReader(zip), int64(len(zip)))
+	if err != nil {
 		t.Error(err)
 	}
 }
@@ -297,7 +304,9 @@ func TestImportVerifiesTheZip(t *testing.T) {
 		"no zip":          {[]byte("PK"), contract.NewImport{}, "bundle_unreadable"},
 		"a changed byte":  {changed(zip), contract.NewImport{}, "bundle_invalid"},
 		"another SHA-256": {zip, contract.NewImport{SHA256: strings.Repeat("0", 64)}, "bundle_invalid"},
-		"not signed":      {zip, contract.NewImport{SignedBy: base64.StdEncoding.EncodeToString(make([]byte, 32))}, "bundle_invalid"},
+		"not signed": {
+			zip, contract.NewImport{SignedBy: base64.StdEncoding.EncodeToString(make([]byte, 32))}, "bundle_invalid",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if refusal := w.refused(t, test.zip, test.in); refusal.Code != test.code {

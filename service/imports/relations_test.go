@@ -78,7 +78,10 @@ func TestRelationsFollowNewIDs(t *testing.T) {
 		if second.Made.Relations != 6 || would.Made != second.Made {
 			t.Errorf("beside the original: %+v, and in a dry run %+v", second.Made, would.Made)
 		}
-		at := slices.IndexFunc(second.LeftOut, func(i contract.LeftOut) bool { return i.Code == "relations_without_user" })
+		at := slices.IndexFunc(
+			second.LeftOut,
+			func(i contract.LeftOut) bool { return i.Code == "relations_without_user" },
+		)
 		if at < 0 || second.LeftOut[at].Subject != "1" {
 			t.Errorf("beside the original is left out: %+v", second.LeftOut)
 		}

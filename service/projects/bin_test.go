@@ -220,7 +220,9 @@ func TestErase(t *testing.T) {
 		id := created.Project.ID
 		member := p
 		member.Roles = map[string]access.Role{created.Workspace.Team: access.Member}
-		if _, err := w.Delete(t.Context(), member, erased(id, created.Project.Name)); fault.KindOf(err) != fault.Forbidden {
+		if _, err := w.Delete(t.Context(), member, erased(id, created.Project.Name)); fault.KindOf(
+			err,
+		) != fault.Forbidden {
 			t.Errorf("a member: %v, want it forbidden", err)
 		}
 		if _, err := w.Delete(t.Context(), p, erased(id, id)); fault.KindOf(err) != fault.Invalid {

@@ -98,7 +98,9 @@ func (h *house) one(t *testing.T) *snapshot.Project {
 func TestGatewaysLearnOfAppClientsAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHouse(t, db)
-		looksAtTokens := contract.RequestsAuthChange{Methods: &[]string{"jwt"}} // or none could be kept from the upstream
+		looksAtTokens := contract.RequestsAuthChange{
+			Methods: &[]string{"jwt"},
+		} // or none could be kept from the upstream
 		change := contract.VersionChange{RequestsAuth: looksAtTokens}.Of(h.project, h.version(t))
 		if _, err := h.UpdateVersion(t.Context(), h.owner, change); err != nil {
 			t.Fatal(err)

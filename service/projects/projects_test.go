@@ -235,7 +235,8 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 				return err
 			},
 			"target": func(p access.Principal) error {
-				return w.retarget(t, p, contract.EnvironmentOf(ref, version.ID, environment.ID), "", "https://b.example.com")
+				at := contract.EnvironmentOf(ref, version.ID, environment.ID)
+				return w.retarget(t, p, at, "", "https://b.example.com")
 			},
 			"keys": func(p access.Principal) error {
 				_, err := w.keys.List(t.Context(), p, contract.KeyList{ProjectPath: contract.ProjectPath{Project: ref}})

@@ -55,7 +55,12 @@ func (s *Service) callers(ctx context.Context, p access.Principal, in removed) (
 		return contract.Callers{}, fmt.Errorf("projects: callers of version %s of %s: %w", in.Version, in.Project, err)
 	}
 	if err := s.flushUsage(ctx); err != nil {
-		return contract.Callers{}, fmt.Errorf("projects: callers of version %s of %s: %w", version.Name, in.Project, err)
+		return contract.Callers{}, fmt.Errorf(
+			"projects: callers of version %s of %s: %w",
+			version.Name,
+			in.Project,
+			err,
+		)
 	}
 	return callersOf(tx, project, gone)
 }
@@ -115,8 +120,8 @@ func idsAndNames(environments []models.Environment) (ids, names []string) {
 }
 
 // DeleteVersion deletes a version with its environments. Keys that open nothing any more are revoked with it. It is
-// refused as Conflict with the code still_called while it stops something and isn't confirmed, and with last_version for
-// the last one.
+// refused as Conflict with the code still_called while it stops something and isn't confirmed, and with last_version
+// for the last one.
 func (s *Service) DeleteVersion(
 	ctx context.Context, p access.Principal, in contract.VersionRemoval,
 ) (contract.None, error) {

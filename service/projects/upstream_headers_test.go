@@ -160,7 +160,8 @@ func TestUpstreamHeaders_environment(t *testing.T) {
 			}
 		})
 		t.Run("is not copied to a new version", func(t *testing.T) {
-			if _, err := w.CreateVersion(t.Context(), w.owner, contract.NewVersion{Name: "2.0.0"}.In(w.id)); err != nil {
+			_, err := w.CreateVersion(t.Context(), w.owner, contract.NewVersion{Name: "2.0.0"}.In(w.id))
+			if err != nil {
 				t.Fatal(err)
 			}
 			if headers := w.project(t, w.id).Versions[1].Environments[0].Headers; len(headers) > 0 {

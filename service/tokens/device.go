@@ -51,8 +51,12 @@ type Ask struct {
 func (s *Service) Ask(ctx context.Context, in Ask) (contract.Device, error) {
 	machine, problem := readName(in.Machine)
 	if problem.Detail != "" {
-		return contract.Device{}, fault.New(fault.Malformed, "invalid_request", "Name the machine in the parameter machine, "+
-			"in 1 to 80 characters.")
+		return contract.Device{}, fault.New(
+			fault.Malformed,
+			"invalid_request",
+			"Name the machine in the parameter machine, "+
+				"in 1 to 80 characters.",
+		)
 	}
 	if len(in.Scopes) == 0 {
 		in.Scopes = strings.Split(allScopes(), ", ")

@@ -17,6 +17,7 @@ func Check(tree Tree) []string {
 	for _, file := range tree.Files {
 		c.file(file)
 	}
+	c.copies()
 	for dir, documented := range c.documented {
 		if !documented {
 			c.add(dir, 0, "no file of this package has a comment on its package clause that says what it owns and "+

@@ -268,6 +268,31 @@ func checkTrees(t *testing.T, cases map[string]treeCase) {
 	}
 }
 
+func TestCheck_copies(t *testing.T) {
+	defer func(all map[string]string) { repeated = all }(repeated)
+	repeated = map[string]string{"bundle.keyDoc": "a reason", "bundle.gone": "a reason"}
+	key := []Struct{
+		{Name: "Key", Members: []string{"id", "owner", "state"}, Embeds: []string{"Times"}},
+		{Name: "Times", Members: []string{"created_at", "updated_at"}},
+	}
+	all := []string{"id", "owner", "state", "created_at", "updated_at", "more"}
+	file := func(path string, structs ...Struct) File { return File{Path: path, HasDoc: true, Structs: structs} }
+	got := Check(Tree{Module: "postern", Files: []File{
+		file("core/contract/key.go", key...),
+		file("client/key.go", Struct{Name: "Key", Line: 3, Members: all}, Struct{Name: "Few", Members: all[:4]}),
+		file("bundle/key.go", Struct{Name: "keyDoc", Members: all}),
+		file("models/key.go", Struct{Name: "APIKey", Members: all}),
+		file("testkit/key.go", Struct{Name: "Key", Members: all}),
+	}})
+	want := []string{
+		"client/key.go:3: Key repeats contract.Key: use that, or give the reason in tools/floors",
+		"tools/floors/floors.go: bundle.gone no longer repeats a type of the contract: take it off the list",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestReadFindsWhatTheRulesAreAbout(t *testing.T) {
 	const source = `// Package a is documented.
 package a

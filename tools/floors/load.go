@@ -45,6 +45,7 @@ type File struct {
 	Sleeps   []int // lines that call time.Sleep
 	Shuffled []int // lines that range over a map of functions, in a random order
 	Later    []int // lines of comments that put work off
+	Structs  []Struct
 }
 
 // Import is one import of a file.
@@ -120,6 +121,7 @@ func read(name string, content []byte) (File, error) {
 			file.Later = append(file.Later, line(comment.Pos()))
 		}
 	}
+	file.Structs = structs(parsed, func(node ast.Node) int { return line(node.Pos()) })
 	ast.Inspect(parsed, func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.Field:

@@ -223,5 +223,6 @@ while IFS= read -r line; do
 done <"$probes"
 printf '%d equal, %d different, %d left out because they need a key\n' "$equal" "$different" "$left_out"
 [ "$too_far" -eq 0 ] || printf '%d left out because they must be sent from the machine of the gateway\n' "$too_far"
-[ "$spared" -eq 0 ] || printf '%d left out because they count as calls of the fallback owner (--counted sends them)\n' "$spared"
+[ "$spared" -eq 0 ] ||
+  printf '%d left out because they count as calls of the fallback owner (--counted sends them)\n' "$spared"
 [ "$different" -eq 0 ]

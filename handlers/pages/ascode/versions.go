@@ -140,7 +140,10 @@ func accessFields(read Readers) []Field {
 var upstreamForms = map[string][]Call{
 	"/projects/:project/environments/:environment/check": does("check-target",
 		"upstreams check {project} {environment}"),
-	headersRoute:                   carriesOut(contract.SetUpstreamHeader, Secret("secret_value", "value", "--file").Need()),
+	headersRoute: carriesOut(
+		contract.SetUpstreamHeader,
+		Secret("secret_value", "value", "--file").Need(),
+	),
 	headersRoute + "/:name/remove": submits(contract.RemoveUpstreamHeader),
 	aPlace + "/client-certificate": carriesOut(contract.SetClientCertificate,
 		Secret("certificate", "certificate", "--certificate").Need(),
