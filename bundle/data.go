@@ -179,7 +179,7 @@ var dataTable = Table{
 		Note: "The project's product is in project-config.json, and the product's keys are among the project's."}},
 	snapshot.FeatureLimits: {
 		{Reason: "document", Status: Exact, How: "`project-config.json`; `keys.jsonl` for those of single keys",
-			Note: "The limit is in the source file. The current counter isn't."},
+			Note: "The limit is in the source file. Its counters aren't."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
 			Note:   "The limit is left out, because its key is.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},

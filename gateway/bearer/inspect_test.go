@@ -55,7 +55,7 @@ func TestInspect_hostile(t *testing.T) {
 		lie        func(http.ResponseWriter, *http.Request) bool
 		step, text string
 	}{
-		"HTML": {answer(document, "<!doctype html><title>secret page</title>"), "discovery", "not the JSON"},
+		"HTML": {answer(document, "<!doctype html><title>secret page</title>"), "discovery", "expected JSON"},
 		"another issuer": {answer(document, `{"issuer":"https://evil.example"}`),
 			"discovery", `"https://evil.example"`},
 		"keys at a file": {answer(document, `{"issuer":"ISSUER","jwks_uri":"file:///etc/passwd"}`), "discovery",
@@ -74,7 +74,7 @@ func TestInspect_hostile(t *testing.T) {
 		}, "discovery", "a redirect, which isn't followed"},
 		"no keys":           {answer(keys, `{"keys":[]}`), "keys", "None of the 0 keys"},
 		"a symmetric key":   {answer(keys, `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`), "keys", "None of the 1 keys"},
-		"keys that are one": {answer(keys, `{"keys":{}}`), "keys", "not the JSON"},
+		"keys that are one": {answer(keys, `{"keys":{}}`), "keys", "expected JSON"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			of := newIssuer(t, keyOf(jose.RS256, "r"))
@@ -139,7 +139,7 @@ func TestInspect_token(t *testing.T) {
 	}
 	t.Run("good", func(t *testing.T) {
 		got := v.Inspect(t.Context(), f.of.Pair(), f.good, now)
-		reports.WantStep(t, got, "token", diagnosis.Pass, `by the key "r"`)
+		reports.WantStep(t, got, "token", diagnosis.Pass, `for the key "r"`)
 		reports.WantStep(t, got, "decision", diagnosis.Pass, `accepts the token, of the user "alice"`)
 	})
 	for subject, tokens := range map[string]map[string]string{

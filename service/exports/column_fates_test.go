@@ -113,7 +113,7 @@ var columns = map[string]map[string]string{
 	"key_types": {
 		"snapshot KeyType.*": "id name scopes expires_in built_in limits", "snapshot Project.KeyTypes": "project_id",
 	},
-	"limit_counts": {"ledger rate_limits: counted": "project_id dimension subject period starts_at ends_at calls"},
+	"limit_counts": {"ledger rate_limits: counters": "project_id dimension subject period starts_at ends_at calls"},
 	"linked_accounts": {
 		account: "id account_id issuer subject email created_at seen_at email_verified",
 	},

@@ -107,7 +107,7 @@ func TestComplete_unreadableUserinfo(t *testing.T) {
 			return true
 		}
 		if _, _, err := s.login(t); fault.CodeOf(err) != "provider_answer_refused" ||
-			!strings.Contains(err.Error(), "cannot be read") {
+			!strings.Contains(err.Error(), "can't be read") {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
