@@ -54,8 +54,11 @@ func binStates() []state {
 				Title:  "Delete for good",
 				Name:   "shop",
 				Type:   "shop",
-				Impact: []string{"3 owners called since 13:00 UTC: 1,204 calls.", "Everything above is deleted immediately."},
-				Typed:  ui.Value{Text: "shopp", Error: "Type the project's name, shop, to delete it for good."},
+				Impact: []string{
+					"3 owners called since 13:00 UTC: 1,204 calls.",
+					"Everything above is deleted immediately.",
+				},
+				Typed: ui.Value{Text: "shopp", Error: "Type the project's name, shop, to delete it for good."},
 			},
 			BackURL: "/projects/shop",
 		})},
