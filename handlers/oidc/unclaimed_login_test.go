@@ -90,7 +90,7 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 	s, github, claim := newUnclaimedApp(t, db)
 	browser, r := s.browser(), s.request("openid profile")
 	page := s.get(browser, s.path("/authorize?"+r.query.Encode()))
-	s.cautions("the first page", page, 200, "It sends you on to 127.0.0.1.")
+	s.cautions("the first page", page, 200, "It will send you to 127.0.0.1.")
 	to := s.get(browser, page.Find("a[data-provider=github]").AttrOr("href", "")).to
 	consent := s.get(browser, github.Authorize(t, to.String()).String())
 	s.cautions("the question", consent, 200, "Continue to 127.0.0.1?")

@@ -46,9 +46,7 @@ func (s *testLoginSite) here(address string) string {
 // answered returns the callback URL of a test login that was completed at the provider.
 func (s *testLoginSite) answered() string {
 	s.T.Helper()
-	choice := s.Get(s.Post(s.page+"/test").Location()).
-		Shows(200, "Sign in to shop").
-		Says("main", "This is a test login")
+	choice := s.Get(s.Post(s.page+"/test").Location()).Shows(200, "Sign in to shop").Says("main", "a test login")
 	chosen := s.Get(choice.Find("a[data-provider]").AttrOr("href", ""))
 	return s.here(s.fake.Authorize(s.T, chosen.Header.Get("Location")).String())
 }
