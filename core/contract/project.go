@@ -87,7 +87,7 @@ type ProjectDeletion struct {
 	Environments int64      `json:"environments"`
 	Keys         int64      `json:"keys"`
 	ActiveKeys   int64      `json:"active_keys"`
-	ProductKeys  int64      `json:"product_keys" doc:"Of the keys, those that are valid for other projects of the product too; they stop there too"`
+	ProductKeys  int64      `json:"product_keys" doc:"Of the keys, those that are valid for other projects of the product too, where they stop as well"`
 	AppClients   int64      `json:"app_clients" doc:"Of the project's own tenant default; tenants of the team stay"`
 	Users        int64      `json:"users" doc:"Of the project's own tenant default"`
 	Groups       int64      `json:"groups" doc:"Of the project's own tenant default"`
