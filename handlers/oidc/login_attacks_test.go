@@ -8,7 +8,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/ordered"
 	"postern/testkit/state"

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/login"
 	"postern/service/projects"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"

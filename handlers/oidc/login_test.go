@@ -19,7 +19,6 @@ import (
 	"postern/handlers"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/login"
 	"postern/service/projects"
 	"postern/testkit/controlplane"
 	"postern/testkit/oidcprovider"

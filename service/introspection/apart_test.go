@@ -6,7 +6,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
 	"postern/testkit/fakeoidc"

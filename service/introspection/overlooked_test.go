@@ -7,7 +7,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
 	"postern/testkit/state"
