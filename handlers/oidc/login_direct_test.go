@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/service/projects"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
