@@ -51,8 +51,8 @@ func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
 	}
 	// The budget admits new callers while others only wait.
 	wantAnswer(t, hostOf(p.URL), "GET /healthz HTTP/1.0\r\n\r\n", "200")
-	if n := strings.Count(p.Errors.String(), `msg="connections turned away" listener=control`); n < 1 || n > 6 {
-		t.Errorf("the log has %d lines about connections turned away, want one for each reason in ten "+
+	if n := strings.Count(p.Errors.String(), `msg="connections refused" listener=control`); n < 1 || n > 6 {
+		t.Errorf("the log has %d lines about refused connections, want one for each reason in ten "+
 			"seconds:\n%s", n, p.Errors)
 	}
 }

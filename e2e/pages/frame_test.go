@@ -95,11 +95,11 @@ func (p *person) choosesAllKeys() {
 	}
 	p.Clicks("[data-choose-all] input")
 	p.Waits(".bulk")
-	if got := p.Reads("[data-chosen]"); got != "2 keys chosen" {
+	if got := p.Reads("[data-chosen]"); got != "2 keys selected" {
 		p.T.Errorf("the page says %q of the selected keys", got)
 	}
 	p.Clicks("tbody .box")
-	if got := p.Reads("[data-chosen]"); got != "1 key chosen" {
+	if got := p.Reads("[data-chosen]"); got != "1 key selected" {
 		p.T.Errorf("the page says %q of the key that is left", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/projects"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
 )
