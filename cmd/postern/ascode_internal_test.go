@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -220,9 +221,13 @@ func (k codeCheck) curl(t *testing.T, call ascode.Call, args []string) {
 // checkCommand finds the command of a line and parses what it is given.
 func checkCommand(t *testing.T, args []string) {
 	t.Helper()
+	secret := filepath.Join(t.TempDir(), "FILE")
+	if err := os.WriteFile(secret, []byte("a secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for i, arg := range args {
 		if arg == "FILE" { // which stands for one with a secret, and is read with the flags
-			args[i] = os.DevNull
+			args[i] = secret
 		}
 	}
 	root := newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")})

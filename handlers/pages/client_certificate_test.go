@@ -103,9 +103,16 @@ func TestClientCertificate_expiry(t *testing.T) {
 	}
 	t.Run("expired since it was set", func(t *testing.T) {
 		chain, _ := testkit.CertificateUntil(t, time.Now().Add(-time.Minute), "client.test")
-		environment := target[strings.LastIndex(target, "/")+1:]
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			row, _, err := tx.UpstreamCertificateOf(environment)
+			shop, err := tx.ProjectByName("shop")
+			if err != nil {
+				return err
+			}
+			environments, err := tx.EnvironmentsOf(shop.ID)
+			if err != nil {
+				return err
+			}
+			row, _, err := tx.UpstreamCertificateOf(environments[0].ID)
 			if err != nil {
 				return err
 			}
