@@ -175,7 +175,9 @@ func (r routeTest) checkAudit(c caller, added []models.AuditEntry) {
 	if entry.Actor == r.o.Principal.Account {
 		r.t.Errorf("the entry of %s names the owner as the actor", c.name)
 	}
-	if entry.Action != string(r.want.action) && !c.nested {
+	// Who claims a workspace is refused by the team that it would join.
+	if r.want.contract && !c.nested && r.want.action != access.WorkspaceClaim &&
+		entry.Action != string(r.want.action) {
 		r.t.Errorf("the entry of %s has action %q, want %q", c.name, entry.Action, r.want.action)
 	}
 	if entry.RequestID == "" {

@@ -18,6 +18,7 @@ import (
 type guard struct {
 	open     bool // needs no credential; anonymous (routes_test.go) has its status
 	action   access.Action
+	contract bool   // action is the permission of the contract's operation
 	query    string // behind the path, with the placeholders of body
 	body     string // JSON for the API, a form for pages; placeholders as in Fixture.FillBody
 	needs    string // state that the route's object must be in, one of those that Fixture.NewObjects knows
@@ -81,7 +82,7 @@ func withOperations(all map[string]guard) map[string]guard {
 		permissions[op.ID] = op.Permission
 		name := op.Method + " " + strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
 		g := all[name]
-		g.action, g.owner = op.Permission, cmp.Or(g.owner, op.Status)
+		g.action, g.contract, g.owner = op.Permission, true, cmp.Or(g.owner, op.Status)
 		all[name] = g
 	}
 	add := func(name string, calls []ascode.Call) {

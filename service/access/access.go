@@ -373,9 +373,9 @@ var errNotFound = fault.New(fault.NotFound, "not_found", "There is nothing here,
 
 // OperatorsProject is Project for what only operators may do with a project, of
 // whichever team.
-func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, error) {
+func OperatorsProject(tx *models.Tx, p Principal, ref string, action Action) (models.Project, error) {
 	if p.Anonymous() && !p.CommandLine {
-		return models.Project{}, Check(p, "", ProjectTakedown)
+		return models.Project{}, Check(p, "", action)
 	}
 	project, err := findProject(tx, ref)
 	if err != nil {
@@ -383,7 +383,7 @@ func OperatorsProject(tx *models.Tx, p Principal, ref string) (models.Project, e
 	}
 	if !p.Operator && !p.CommandLine {
 		return project, errNotFound.Because(&Refusal{
-			Action:  ProjectTakedown,
+			Action:  action,
 			Team:    project.TeamID,
 			Project: project.ID,
 		})

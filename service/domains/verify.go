@@ -172,7 +172,7 @@ func (s *Service) decide(
 ) (contract.DomainApproval, error) {
 	var out contract.DomainApproval
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		owner, err := access.OperatorsProject(tx, p, in.Project)
+		owner, err := access.OperatorsProject(tx, p, in.Project, access.DomainApprove)
 		if err != nil {
 			return err
 		}

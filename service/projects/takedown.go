@@ -51,7 +51,7 @@ func (s *Service) moveTakedown(
 ) (contract.Takedown, error) {
 	var out contract.Takedown
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := access.OperatorsProject(tx, p, ref)
+		row, err := access.OperatorsProject(tx, p, ref, access.ProjectTakedown)
 		if err != nil {
 			return err
 		}
