@@ -27,7 +27,7 @@ func TestCallback_idTokenAlone(t *testing.T) {
 		browser, r := s.browser(), s.request("openid")
 		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
 		said := page.Find("main").Text()
-		if (page.status == http.StatusOK) != want || strings.Contains(said, "gave no access token") == want {
+		if (page.status == http.StatusOK) != want || strings.Contains(said, "didn't send an access token") == want {
 			t.Errorf("%+v: the answer gets %d %s", types, page.status, said)
 		}
 		if !want {
