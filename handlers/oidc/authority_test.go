@@ -41,7 +41,7 @@ func TestApprovalByDomain(t *testing.T) {
 		return s.get(browser, back.String())
 	}
 	page := arrive()
-	if page.status != http.StatusForbidden || !strings.Contains(page.Text(), "invited users only") {
+	if page.status != http.StatusForbidden || !strings.Contains(page.Text(), "Only invited users") {
 		t.Errorf("before it is declared: %d %s", page.status, page.Find("main").Text())
 	}
 	s.declare(provider, "example.com")
