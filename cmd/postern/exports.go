@@ -9,6 +9,7 @@ import (
 
 	"postern/client"
 	"postern/core/contract"
+	"postern/platform/fault"
 )
 
 func newExports(t terminal) *cobra.Command {
@@ -17,9 +18,9 @@ func newExports(t terminal) *cobra.Command {
 			[]string{"ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
 				"LOSSY", "SKIPPED"},
 			exportRow),
-		operationCommand(t, asHolder, contract.GetExport,
+		operationCommand(t, asExport, contract.GetExport,
 			func(_ contract.ExportPath, e contract.Export) error { return printExport(t, e) }),
-		operationCommand(t, asHolder, contract.CancelExport,
+		operationCommand(t, asExport, contract.CancelExport,
 			func(_ contract.ExportPath, e contract.Export) error {
 				fmt.Fprintf(t.out, "The export %s is cancelled.\n", e.ID)
 				return nil
@@ -92,10 +93,20 @@ func contentsOf(e contract.Export) string {
 	return strings.Join(contents, ", ")
 }
 
+// asExport is asHolder for the export in the first argument.
+func asExport(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+	err := asHolder(t, c, run)
+	if fault.CodeOf(err) != "not_found" {
+		return err
+	}
+	return fault.New(fault.NotFound, "not_found", "there is no export %q, or none that the credentials stored on this "+
+		"machine can access; `postern exports list PROJECT` shows the IDs", c.Flags().Arg(0)).Because(err)
+}
+
 func newExportsLedger(t terminal) *cobra.Command {
 	in := contract.LedgerList{Names: 5}
 	var todo, full bool
-	command := requestCommand(t, asHolder, contract.GetExportLedger.Operation, &in,
+	command := requestCommand(t, asExport, contract.GetExportLedger.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			if full {
 				for _, other := range []string{"status", "area", "code", "todo", "names"} {
