@@ -13,10 +13,6 @@ type page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-func pages[T any](ctx context.Context, c *Client, segments ...string) iter.Seq2[T, error] {
-	return pagesOf[T](ctx, c, url.Values{}, segments...)
-}
-
 func pagesOf[T any](ctx context.Context, c *Client, filter url.Values, segments ...string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		query := maps.Clone(filter)

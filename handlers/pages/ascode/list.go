@@ -16,9 +16,6 @@ func listOf(prefix string, orders ...string) []Field {
 	return []Field{Text(prefix+"q", "q", "--search"), sorted(prefix+"sort", prefix+"dir", orders...)}
 }
 
-// teamList is listQuery for lists of what belongs to teams.
-func teamList(orders ...string) []Field { return append([]Field{ofTeam}, listQuery(orders...)...) }
-
 // sorted joins an order and its direction, as in -created. Other orders are left out, as the page does.
 func sorted(by, dir string, orders ...string) Field {
 	return Func(by, "sort", func(query url.Values) (any, [][]string) {

@@ -55,9 +55,6 @@ func listOfProjects(state string) []Field {
 	return append([]Field{projectTeam, Fixed("state", state, "--state", state)}, listQuery("name", "-created")...)
 }
 
-// ofTeam is the chosen team. Commands list what all of an account's teams have.
-var ofTeam = Text("team", "team", "")
-
 var relationQuery = []Field{
 	Text("tenant", "tenant", "--tenant"), Text("user", "user", "--user"), Text("object", "object", "--object"),
 }
