@@ -130,7 +130,7 @@ func builtInScopes() []clientScope {
 			everywhere("email verified", "oidc-usermodel-property-mapper", map[string]string{
 				"user.attribute": "emailVerified", "claim.name": "email_verified", "jsonType.label": "boolean",
 			})),
-		newScope("groups", "see the groups you are in",
+		newScope("groups", "see which groups you're in",
 			mapper{Name: "names of groups", Protocol: protocol, Mapper: "oidc-group-membership-mapper",
 				Config: map[string]string{
 					"claim.name": ClaimGroups, "full.path": "false",

@@ -105,7 +105,7 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	p.Follows("OpenID Connect (web)")
 	p.Types("password", "correct horse") // prompt is for the provider too
 	p.Presses("Sign In")
-	p.Reaches(`//*[normalize-space()="the groups you are in"]`) // that is asked for the first time
+	p.Reaches(`//*[normalize-space()="see which groups you're in"]`) // that is asked for the first time
 	p.Does("agree", chromedp.Click(chromedp.CSS("[name=accept]"), browser.Steady))
 	p.Sees("Back at the application")
 	claims = claimsOf(t, accessToken(t, app, home.Issuer("books"), made.Login.ClientID))
