@@ -157,5 +157,6 @@ var accountGuards = map[string]guard{
 		otherKey: 403,
 	},
 	"GET /api/v1/audit":        {action: access.AuditRead, outsider: 200},
+	"GET /api/v1/audit/:entry": {action: access.AuditRead},
 	"GET /api/v1/audit/verify": {action: access.AuditRead, outsider: 200},
 }

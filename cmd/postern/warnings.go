@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 
-	"postern/client"
+	"postern/core/contract"
 )
 
 // printWarnings prints what the server allowed but may surprise, a line each.
-func printWarnings(w io.Writer, list []client.Warning) {
+func printWarnings(w io.Writer, list []contract.Warning) {
 	for i, one := range list {
 		if i == 0 {
 			fmt.Fprintln(w)

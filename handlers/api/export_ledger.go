@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/exports"
@@ -66,7 +67,7 @@ func showLedgerLine(l exports.Line, names int) ledgerLineOutput {
 		Area:   string(bundle.AreaOf(l.Kind)),
 		Status: string(l.Status),
 		Note:   l.Note,
-		Remedy: orNull(l.Remedy),
+		Remedy: contract.OrNull(l.Remedy),
 		Count:  l.Count,
 		Names:  append([]string{}, l.Names[:min(names, len(l.Names))]...),
 	}

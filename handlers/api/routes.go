@@ -28,7 +28,7 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.importRoutes(r, api)
 	h.exportFiles(r, api)
 	for _, describe := range []func(*huma.OpenAPI){
-		describeUsage, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
+		describeEvents, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
 	} {
 		describe(api.OpenAPI())
 	}
@@ -98,12 +98,14 @@ func (h *Handler) projectRoutes(api huma.API) {
 		"List who calls a version", h.getVersionCallers)
 	route(h, api, "delete-version", "DELETE", project+"/versions/{version}", 204,
 		"Remove a version", h.deleteVersion)
-	route(h, api, "explain", "GET", project+"/explain", 200, "Explain what the gateway answers to a call", h.explain)
-	h.ruleRoutes(api, project+"/versions/{version}/rules")
-	h.relationRoutes(api, project+"/relations")
+	serve(h, api, contract.Explain, h.Projects.Explain)
+	h.ruleRoutes(api)
+	serveList(h, api, contract.ListRelations, h.Relations.List)
+	serve(h, api, contract.AddRelations, h.Relations.Add)
+	serve(h, api, contract.RemoveRelations, h.Relations.Remove)
 	serve(h, api, contract.GetTransforms, h.Projects.Transforms)
 	serve(h, api, contract.SetTransforms, h.Projects.SetTransforms)
-	h.openAPIRoutes(api, project+"/versions/{version}/openapi")
+	h.openAPIRoutes(api)
 	route(h, api, "get-environment-callers", "GET",
 		project+"/versions/{version}/environments/{environment}/callers", 200,
 		"List who calls an environment", h.getEnvironmentCallers)
@@ -125,12 +127,9 @@ func (h *Handler) upstreamRoutes(api huma.API) {
 		project     = "/api/v1/projects/{project}"
 		environment = project + "/environments/{environment}"
 	)
-	route(h, api, "check-target", "POST", environment+"/check", 200,
-		"Check whether the gateway reaches an environment's target", h.checkTarget)
-	route(h, api, "test-token-issuer", "POST", project+"/versions/{version}/token-issuers/test", 200,
-		"Test whether the gateway could verify tokens of an issuer", h.testTokenIssuer)
-	route(h, api, "test-introspection", "POST", project+"/versions/{version}/introspection/test", 200,
-		"Test the endpoint that opaque tokens are introspected at", h.testIntrospection)
+	serve(h, api, contract.CheckTarget, h.Diagnostics.Target)
+	serve(h, api, contract.TestTokenIssuer, h.Diagnostics.Issuer)
+	serve(h, api, contract.TestIntrospection, h.Diagnostics.Introspection)
 	route(h, api, "list-upstream-headers", "GET", environment+"/upstream-headers", 200,
 		"List the headers that an environment sets for its upstream", h.listUpstreamHeaders)
 	route(h, api, "set-upstream-header", "PUT", environment+"/upstream-headers/{name}", 200,
@@ -200,11 +199,10 @@ func (h *Handler) keyRoutes(api huma.API) {
 	serve(h, api, contract.FreezeKey, h.Keys.Freeze)
 	serve(h, api, contract.UnfreezeKey, h.Keys.Unfreeze)
 	serve(h, api, contract.RevokeKey, h.Keys.Revoke)
-	route(h, api, "get-usage", "GET", usageRoute, 200, "Get usage", h.getUsage)
 
-	route(h, api, "list-requests", "GET", requestsRoute, 200,
-		"List or stream requests", h.listRequests)
-	route(h, api, "get-request", "GET", requestsRoute+"/{request}", 200, "Get a request", h.getRequest)
+	serve(h, api, contract.GetUsage, h.Usage.Usage)
+	serve(h, api, contract.ListRequests, h.Usage.Requests)
+	serve(h, api, contract.GetRequest, h.Usage.Request)
 }
 
 // exportRoutes adds exports, webhooks and the audit log.
@@ -232,9 +230,9 @@ func (h *Handler) exportRoutes(api huma.API) {
 	serveList(h, api, contract.ListDeliveries, h.Webhooks.Deliveries)
 	serve(h, api, contract.Redeliver, h.Webhooks.Redeliver)
 
-	route(h, api, "list-audit", "GET", "/api/v1/audit", 200, "List audit entries", h.listAudit)
-	route(h, api, "verify-audit", "GET", "/api/v1/audit/verify", 200,
-		"Verify the audit log", h.verifyAudit)
+	serveList(h, api, contract.ListAuditEntries, h.Audit.List)
+	serve(h, api, contract.GetAuditEntry, h.Audit.Get)
+	serve(h, api, contract.VerifyAudit, h.Audit.Verify)
 }
 
 // loginRoutes adds hosted login: app clients, providers, users and the sign-in policy.

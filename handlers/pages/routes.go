@@ -195,7 +195,7 @@ func (h *Handler) versionPages(p pageRouter) {
 // upstreamPages are what environments send to their upstreams, and host names.
 func (h *Handler) upstreamPages(p pageRouter) {
 	p.signedIn("POST", "/projects/:project/environments/:environment", h.saveTarget)
-	p.signedIn("POST", "/projects/:project/environments/:environment/check", h.checkTarget)
+	p.signedIn("POST", "/projects/:project/versions/:version/environments/:environment/check", h.checkTarget)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", "/projects/:project/environments/:environment/upstream-headers", h.setUpstreamHeader)
 	p.signedIn("GET", "/projects/:project/environments/:environment/upstream-headers/:name", h.showUpstreamHeader)

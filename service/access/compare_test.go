@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/models"
+	"postern/core/contract"
 	"postern/service/access"
 )
 
@@ -58,7 +58,7 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 		UpdatedAt:    until,
 	}
 	got, err := access.Compare(was, is)
-	want := map[string]models.AuditChange{
+	want := map[string]contract.AuditChange{
 		"allowed_cidrs":     {Before: nil, After: []any{"10.0.0.0/8"}},
 		"frozen":            {Before: false, After: true},
 		"until":             {Before: nil, After: "2026-01-02T03:04:05Z"},
@@ -72,7 +72,7 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 		t.Errorf("error %v, changes (-want +got):\n%s", err, diff)
 	}
 	made, err := access.Compare(nil, &was)
-	if diff := cmp.Diff(models.AuditChange{
+	if diff := cmp.Diff(contract.AuditChange{
 		Before: nil,
 		After:  "***",
 	}, made["client_key"]); err != nil || diff != "" || len(made) != 7 {

@@ -46,7 +46,7 @@ func (p Page) teamNav() []navItem {
 		{url: "/settings/webhooks", text: "Webhooks", icon: IconWebhook(), current: p.below("/settings/webhooks")},
 	}
 	if p.Account.Audit {
-		items = append(items, navItem{url: "/audit", text: "Audit", icon: IconAudit(), current: p.below("/audit")})
+		items = append(items, navItem{url: "/audit", text: "Audit log", icon: IconAudit(), current: p.below("/audit")})
 	}
 	if team != "/teams" {
 		settings := team + "/settings"
