@@ -30,7 +30,7 @@ func TestCopy_trimmedAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range verdicts {
-		if v.Broken != nil || v.Team == "team_a" && v.Start.Number != 7 {
+		if !v.Intact || v.Team != nil && *v.Team == "team_a" && v.Removed != 7 {
 			t.Errorf("%+v, broken %+v", v, v.Broken)
 		}
 	}

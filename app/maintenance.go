@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"postern/core/contract"
 	"postern/migrations"
 	"postern/models"
 	"postern/platform/config"
@@ -15,7 +16,7 @@ import (
 
 // VerifyAudit verifies the audit logs in the configured database. It changes nothing, and a
 // server may be running on the database.
-func VerifyAudit(ctx context.Context, c config.Config) (verdicts []audit.Verdict, err error) {
+func VerifyAudit(ctx context.Context, c config.Config) (verdicts []contract.AuditVerdict, err error) {
 	err = onDatabase(ctx, c, func(db *models.DB) error {
 		verdicts, err = audit.VerifyAll(ctx, db)
 		return err

@@ -279,7 +279,9 @@ func (r *running) rows(project string, by ...string) []models.UsageSum {
 func (r *running) awaitLog(t *testing.T, calls int64) {
 	t.Helper()
 	testkit.Await(t, fmt.Sprintf("%d requests in the log or dropped", calls), func() (string, bool) {
-		log, err := r.api.RecentRequests(t.Context(), "shop", client.RequestFilter{}, "", 1)
+		log, err := client.Do(t.Context(), r.api, contract.ListRequests, contract.RequestList{
+			ProjectPath: contract.ProjectPath{Project: "shop"}, Page: contract.Page{Limit: 1},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

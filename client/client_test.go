@@ -131,8 +131,6 @@ func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
 	same[contract.Project](t, server+"/api/v1/projects/shop", proxy.WorkspaceKey.Reveal())
 	same[contract.Key](t, server+"/api/v1/keys/"+key.ID, proxy.WorkspaceKey.Reveal())
 	same[contract.Export](t, server+"/api/v1/exports/"+queued.ID, proxy.WorkspaceKey.Reveal())
-	same[client.AuditPage](t, server+"/api/v1/audit", proxy.WorkspaceKey.Reveal())
-	same[client.AuditVerdict](t, server+"/api/v1/audit/verify", proxy.WorkspaceKey.Reveal())
 }
 
 func TestAuditFilters(t *testing.T) {
@@ -145,7 +143,7 @@ func TestAuditFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	lastHour, nextHour := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	for want, q := range map[string]client.AuditQuery{
+	for want, in := range map[string]contract.AuditList{
 		"[key.change key.create]": {Object: key.ID},
 		"[key.change]": {
 			Project: "shop",
@@ -157,16 +155,15 @@ func TestAuditFilters(t *testing.T) {
 		"[key.change key.create project.create]": {},
 	} {
 		t.Run(want, func(t *testing.T) {
-			page, err := api.Audit(t.Context(), q, "", 50)
-			if err != nil {
-				t.Fatal(err)
-			}
 			actions := []string{}
-			for _, e := range page.Items {
+			for e, err := range client.Each(t.Context(), api, contract.ListAuditEntries, in) {
+				if err != nil {
+					t.Fatal(err)
+				}
 				actions = append(actions, e.Action)
 			}
 			if fmt.Sprint(actions) != want {
-				t.Errorf("%+v: got %v", q, actions)
+				t.Errorf("%+v: got %v", in, actions)
 			}
 		})
 	}
@@ -180,7 +177,7 @@ func TestVerifyAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	verdict, err := api.VerifyAudit(t.Context(), "", "")
+	verdict, err := client.Do(t.Context(), api, contract.VerifyAudit, contract.AuditVerification{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +185,8 @@ func TestVerifyAudit(t *testing.T) {
 		t.Errorf("verdict = %+v, want three entries, intact", verdict)
 	}
 	otherHead := "2:" + strings.Repeat("0", 64)
-	if verdict, err = api.VerifyAudit(t.Context(), *verdict.Team, otherHead); err != nil {
+	in := contract.AuditVerification{Team: *verdict.Team, Head: otherHead}
+	if verdict, err = client.Do(t.Context(), api, contract.VerifyAudit, in); err != nil {
 		t.Fatal(err)
 	}
 	if verdict.Intact || verdict.Broken.Number != 2 {

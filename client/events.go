@@ -17,7 +17,7 @@ import (
 const maxEventLine = 1 << 20
 
 // errNoStream is returned for a response that is not an event stream.
-var errNoStream = errors.New("the answer is no stream of events")
+var errNoStream = errors.New("the answer isn't a stream of events")
 
 // stream opens a stream of server-sent events (WHATWG HTML, 9.2) after the event with the id
 // after, "" for its beginning. The caller closes the body.

@@ -2,11 +2,13 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"net/url"
 	"reflect"
 	"strings"
+	"time"
 
 	"postern/core/contract"
 )
@@ -67,11 +69,14 @@ func requestOf(path string, in any) request {
 			params[m.Name] = value.String()
 		case contract.InQuery:
 			if !value.IsZero() || m.Zero {
-				out.values.Set(m.Name, fmt.Sprint(value.Interface()))
+				out.values[m.Name] = queryValues(value)
 			}
 		default: // If-Match is the only header
 			out.etag = value.String()
 		}
+	}
+	if raw := from.FieldByName("RawBody"); raw.IsValid() {
+		out.body = json.RawMessage(raw.Bytes())
 	}
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
@@ -80,4 +85,16 @@ func requestOf(path string, in any) request {
 		out.segments = append(out.segments, segment)
 	}
 	return out
+}
+
+// queryValues returns a member as the query has it: a list as one value for each element, a time as in RFC 3339.
+func queryValues(value reflect.Value) []string {
+	switch of := value.Interface().(type) {
+	case []string:
+		return of
+	case time.Time:
+		return []string{of.UTC().Format(time.RFC3339Nano)}
+	default:
+		return []string{fmt.Sprint(of)}
+	}
 }

@@ -270,7 +270,8 @@ func rememberOwner(t *testing.T, api *client.Client, project, base string, keys 
 	harness.WaitForStatus(t, base+"/orders/7", keys["ben"], http.StatusForbidden)
 	// An answer waits for half a second at most until its relation is in the database.
 	testkit.Eventually(t, "the owner that the gateway remembered at the control plane", func() bool {
-		for relation, err := range api.Relations(t.Context(), project, client.RelationFilter{}) {
+		in := contract.RelationList{ProjectPath: contract.ProjectPath{Project: project}}
+		for relation, err := range client.Each(t.Context(), api, contract.ListRelations, in) {
 			if err != nil {
 				t.Fatal(err)
 			}

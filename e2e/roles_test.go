@@ -110,7 +110,9 @@ func TestRoles(t *testing.T) {
 		waitForUsage(t, api, proxy.Project.ID)
 	})
 	t.Run("the control plane says that it has no log of requests", func(t *testing.T) {
-		found, err := api.RecentRequests(t.Context(), proxy.Project.ID, client.RequestFilter{}, "", 10)
+		found, err := client.Do(t.Context(), api, contract.ListRequests, contract.RequestList{
+			ProjectPath: contract.ProjectPath{Project: proxy.Project.ID},
+		})
 		if err != nil || !found.NoGateway || len(found.Items) > 0 {
 			t.Errorf("got %+v, %v", found, err)
 		}
@@ -148,7 +150,9 @@ func TestRoles(t *testing.T) {
 func waitForUsage(t *testing.T, api *client.Client, project string) {
 	t.Helper()
 	testkit.Eventually(t, "a call in the usage", func() bool {
-		usage, err := api.Usage(t.Context(), project, client.UsageQuery{GroupBy: []string{"hour"}})
+		usage, err := client.Do(t.Context(), api, contract.GetUsage, contract.UsageQuery{
+			ProjectPath: contract.ProjectPath{Project: project}, GroupBy: []string{"hour"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

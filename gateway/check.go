@@ -76,10 +76,11 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 		c.report.Fail("connect", "%s", egress.Reason(err))
 		return nil, false
 	}
-	c.found.Addresses = addressClass(conn.RemoteAddr())
-	c.report.Pass("connect", "Connected to a %s address in %s.", c.found.Addresses, milliseconds(time.Since(started)))
+	c.found.AddressClass = addressClass(conn.RemoteAddr())
+	c.report.Pass("connect", "Connected to a %s address in %s.", c.found.AddressClass,
+		milliseconds(time.Since(started)))
 	if c.environment.scheme != "https" {
-		if c.found.Addresses == diagnosis.Loopback {
+		if c.found.AddressClass == diagnosis.Loopback {
 			c.report.Skip("tls", "The target is on this machine and doesn't use TLS.")
 		} else {
 			c.report.Warn("tls", "The target begins with http://, so calls can be read and changed on the way.")
@@ -135,7 +136,7 @@ func (c *targetCheck) secured(state tls.ConnectionState) {
 		return
 	}
 	ends := state.PeerCertificates[0].NotAfter
-	c.found.CertificateExpires = ends.UTC()
+	c.found.CertificateExpiresAt = new(ends.UTC())
 	left := ends.Sub(c.gateway.now())
 	detail := fmt.Sprintf("%s; the certificate is valid until %s, for another %d days.", c.found.TLSVersion,
 		ends.UTC().Format(time.DateOnly), int(left/(24*time.Hour)))
@@ -225,14 +226,14 @@ func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*
 		return nil, err
 	}
 	_ = response.Body.Close()
-	c.found.FirstByte = first.Sub(sent)
+	c.found.FirstByteMS = diagnosis.Milliseconds(first.Sub(sent))
 	return response, nil
 }
 
 func (c *targetCheck) answered(method string, response *http.Response) {
 	c.found.Status = response.StatusCode
 	says := fmt.Sprintf("%s %s gets %d, the first byte after %s.", method,
-		policy.JoinTarget(c.environment.path, "/"), response.StatusCode, milliseconds(c.found.FirstByte))
+		policy.JoinTarget(c.environment.path, "/"), response.StatusCode, milliseconds(c.found.FirstByteMS.Duration()))
 	switch status := response.StatusCode; {
 	case status >= http.StatusInternalServerError:
 		c.report.Warn("answer", "%s The upstream responds, but with an error.", says)

@@ -92,7 +92,7 @@ func TestCheckTarget_tls(t *testing.T) {
 		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_prod")
 		reports.WantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3; the certificate is valid until ")
 		reports.WantStep(t, got, "answer", diagnosis.Pass, "gets 200")
-		if got.Target.CertificateExpires.IsZero() || got.Target.FirstByte <= 0 {
+		if got.Target.CertificateExpiresAt == nil || got.Target.FirstByteMS <= 0 {
 			t.Errorf("measured %+v", got.Target)
 		}
 	})

@@ -107,5 +107,6 @@ var accountGuards = map[string]guard{
 	"DELETE /api/v1/tokens/:token":     {needs: "token", outsider: 404},
 	"POST /api/v1/claim":               {outsider: 404, body: `{"code":"{code}","team":"{team}"}`, otherKey: 403},
 	"GET /api/v1/audit":                {action: access.AuditRead, outsider: 200},
+	"GET /api/v1/audit/:entry":         {action: access.AuditRead},
 	"GET /api/v1/audit/verify":         {action: access.AuditRead, outsider: 200},
 }

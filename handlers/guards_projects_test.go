@@ -65,7 +65,7 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
-	"POST /projects/:project/environments/:environment/check": {
+	"POST /projects/:project/versions/:version/environments/:environment/check": {
 		action: access.ProjectUpdate,
 		owner:  200,
 		silent: true,
@@ -148,7 +148,10 @@ var projectGuards = map[string]guard{
 	"PATCH /api/v1/projects/:project/versions/:version/environments/:environment": {
 		body: `{"target":"http://127.0.0.1:9/moved"}`,
 	},
-	"POST /api/v1/projects/:project/environments/:environment/check": {action: access.ProjectUpdate, silent: true},
+	"POST /api/v1/projects/:project/versions/:version/environments/:environment/check": {
+		action: access.ProjectUpdate,
+		silent: true,
+	},
 	"POST /api/v1/projects/:project/versions/:version/token-issuers/test": {
 		action: access.ProjectUpdate,
 		body:   `{"iss":"http://127.0.0.1:9","aud":"shop"}`,

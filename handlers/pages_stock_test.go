@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/migrations"
 	"postern/models"
 	"postern/service/usage"
@@ -200,7 +201,7 @@ func (s stock) addAudit(tb testing.TB, o *controlplane.Fixture, projects []stock
 			Actor: o.Principal.Account, Action: "key.create", Object: models.NewID("key"),
 			ProjectID: projects[i%len(projects)].project, Outcome: models.OutcomeDone,
 			Detail: map[string]string{"owner": "customer"}, CreatedAt: now.Add(time.Duration(i) * time.Second),
-			Changes: map[string]models.AuditChange{"state": {After: "active"}, "owner": {After: "customer"}},
+			Changes: map[string]contract.AuditChange{"state": {After: "active"}, "owner": {After: "customer"}},
 		})
 	}
 	insertAll(tb, o.DB, rows)

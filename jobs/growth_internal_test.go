@@ -175,7 +175,7 @@ func chain(action string) func(time.Time) []any {
 	return func(now time.Time) []any {
 		e := models.AuditEntry{
 			ID: "aud_1", TeamID: "team_gone", Number: 1, Action: action, Outcome: models.OutcomeDone,
-			Detail: map[string]string{}, Changes: map[string]models.AuditChange{}, CreatedAt: now,
+			Detail: map[string]string{}, Changes: map[string]contract.AuditChange{}, CreatedAt: now,
 		}
 		hash, err := e.ChainHash("")
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm/clause"
 
+	"postern/core/contract"
 	"postern/migrations"
 )
 
@@ -34,17 +35,11 @@ type AuditEntry struct {
 	Object     string // id of what was acted on
 	ProjectID  string // of the project that Object belongs to, "" for none
 	Outcome    string
-	Detail     map[string]string      `gorm:"serializer:json"`
-	Changes    map[string]AuditChange `gorm:"serializer:json"`
+	Detail     map[string]string               `gorm:"serializer:json"`
+	Changes    map[string]contract.AuditChange `gorm:"serializer:json"`
 	RemoteAddr string
 	RequestID  string
 	CreatedAt  time.Time
-}
-
-// AuditChange is one field before and after a change; nil where there was none.
-type AuditChange struct {
-	Before any `json:"before"`
-	After  any `json:"after"`
 }
 
 // AuditChain is a row of audit_chains: the end of a chain. It shows when the last entries
@@ -85,7 +80,7 @@ func (e AuditEntry) ChainText(previous string) ([]byte, error) {
 		Project, Outcome, Address, Request string
 		Time                               string
 		Detail                             map[string]string
-		Changes                            map[string]AuditChange
+		Changes                            map[string]contract.AuditChange
 	}{
 		Previous: previous,
 		ID:       e.ID,
@@ -189,6 +184,12 @@ func (t *Tx) moveChain(c AuditChain) error {
 		"number": c.Number,
 		"hash":   c.Hash,
 	}).Error
+}
+
+// AuditEntryByID finds an entry.
+func (t *Tx) AuditEntryByID(id string) (AuditEntry, error) {
+	var e AuditEntry
+	return e, t.db.Where("id = ?", id).Take(&e).Error
 }
 
 // AuditChains lists the ends of all chains.

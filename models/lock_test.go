@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit"
 	"postern/testkit/state"
@@ -137,7 +138,7 @@ func TestWriteOnPostgres_auditChain(t *testing.T) {
 	entry := func(n int) models.AuditEntry {
 		return models.AuditEntry{
 			ID: fmt.Sprint("aud_", n), TeamID: "team_1", Action: "test", Outcome: models.OutcomeDone,
-			Detail: map[string]string{}, Changes: map[string]models.AuditChange{}, CreatedAt: models.Now(),
+			Detail: map[string]string{}, Changes: map[string]contract.AuditChange{}, CreatedAt: models.Now(),
 		}
 	}
 	done := make(chan error, writers)

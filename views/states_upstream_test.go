@@ -85,7 +85,7 @@ func targetCheck() projects.TargetCheck {
 		Page:   in("Check of prod", "/projects/shop", "Shop", "Check of prod"),
 		Title:  "1.0.0/prod",
 		Target: "https://api.example.com/v1",
-		Action: "/projects/shop/environments/env_1/check",
+		Action: "/projects/shop/versions/ver_1/environments/env_1/check",
 		Report: projects.Diagnosis{
 			ID:      "check-report",
 			Title:   "https://api.example.com/v1",
@@ -101,7 +101,7 @@ func targetCheck() projects.TargetCheck {
 					"reached; it need not have anything at its base path."),
 			},
 		},
-		Command: "postern upstreams check shop prod",
+		Command: "postern upstreams check shop 1.0.0 prod",
 		BackURL: "/projects/shop#ver_1",
 	}
 }

@@ -7,57 +7,29 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // maxAudit is the size of the largest page of the audit log.
 const maxAudit = 200
 
 func newAudit(t terminal) *cobra.Command {
-	command := newAuditList(t)
-	command.Use = "audit"
-	command.Short = "List and verify the audit log: what was done and what was refused"
-	list := newAuditList(t)
-	command.AddCommand(list, newAuditVerify(t))
-	return command
+	return family("audit", "List and verify the audit log: what was done and what was refused",
+		newAuditList(t),
+		factsCommand(t, asHolder, contract.GetAuditEntry, auditFacts),
+		newAuditVerify(t),
+	)
 }
 
 func newAuditList(t terminal) *cobra.Command {
-	var q client.AuditQuery
-	var from, to string
-	var limit int
-	command := &cobra.Command{
-		Use:   "list",
-		Short: "Show what was done and what was refused, newest first",
-		Long: `Show what was done and what was refused in a team, newest first. Values of secrets
-are not logged.`,
-		Example: `  postern audit --project shop
-  postern audit --outcome refused --from 7d
-  postern audit --search ana@example.com --sort created
-  postern audit --object key_01… --json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if limit < 1 || limit > maxAudit {
-				return usageError{fmt.Sprintf("--limit is 1 to %d", maxAudit)}
-			}
-			if q.Outcome != "" && q.Outcome != "done" && q.Outcome != "refused" {
-				return usageError{fmt.Sprintf("--outcome %q is neither done nor refused", q.Outcome)}
-			}
-			var err error
-			if q.From, err = readPast("from", from, time.Now()); err != nil {
-				return err
-			}
-			if q.To, err = readPast("to", to, time.Now()); err != nil {
-				return err
-			}
-			cursor := c.Flag("cursor").Value.String()
-			found, err := onTeam(c, t, q.Project, func(ctx context.Context, api caller) (client.AuditPage, error) {
-				return readAudit(ctx, api, q, cursor, limit)
-			})
+	var in contract.AuditList
+	command := requestCommand(t, asReader(&in.Team, &in.Project), contract.ListAuditEntries.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			found, err := readAudit(c.Context(), api, in)
 			if err != nil {
 				return err
 			}
@@ -65,35 +37,39 @@ are not logged.`,
 				return printJSON(t.out, found)
 			}
 			return printAudit(t, found)
-		},
-	}
-	flags := command.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&q.Project, "project", "", "only of this project, by name or id")
-	flags.StringVar(&q.Team, "team", "", "team, by id; operators can select installation: entries without a team")
-	flags.StringVar(&q.Actor, "actor", "", "only by this account, by e-mail address or id, or by another actor")
-	flags.StringVar(&q.Action, "action", "", "only this action, such as key.change")
-	flags.StringVar(&q.Object, "object", "", "only entries about the object with this id")
-	flags.StringVar(&q.Outcome, "outcome", "", "only what was done, or only what was refused")
-	flags.StringVar(&from, "from", "", "begin: a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
-	flags.StringVar(&to, "to", "", "end, in the same forms as --from")
-	flags.StringVar(&q.Text, "search", "", "only entries whose ids, action, address, e-mail address or details "+
-		"contain this text")
-	sortFlag(command, &q.Sort, "created")
-	flags.IntVar(&limit, "limit", 50, "how many to show")
-	flags.String("cursor", "", "next_cursor of an earlier page")
+		})
+	command.Short = "List what was done and what was refused, newest first"
+	command.Long = `List what was done and what was refused in a team, newest first. Values of secrets
+are not logged.`
+	command.Example += `
+  postern audit list --outcome refused --from 7d
+  postern audit list --search ana@example.com --sort created
+  postern audit list --object key_01… --json`
+	pageFlags(command, &in.Page, maxAudit)
 	addJSONFlag(command)
-	addServerFlag(command)
 	return command
+}
+
+// pageFlags adds --limit and --cursor to a command that prints one page of a list. most is the size of the largest one.
+func pageFlags(c *cobra.Command, page *contract.Page, most int) {
+	c.Flags().IntVar(&page.Limit, "limit", 50, "number of entries to list")
+	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of an earlier page")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if page.Limit < 1 || page.Limit > most {
+			return usageError{fmt.Sprintf("--limit is 1 to %d", most)}
+		}
+		return nil
+	}
 }
 
 // readAudit fills a page. A search looks at some of the entries at a time, and can have found none so far.
 func readAudit(
-	ctx context.Context, api caller, q client.AuditQuery, cursor string, limit int,
-) (client.AuditPage, error) {
-	page := client.AuditPage{Items: []client.AuditEntry{}}
+	ctx context.Context, api *client.Client, in contract.AuditList,
+) (contract.List[contract.AuditEntry], error) {
+	page, limit := contract.List[contract.AuditEntry]{Items: []contract.AuditEntry{}}, in.Limit
 	for {
-		part, err := api.Audit(ctx, q, cursor, limit-len(page.Items))
+		in.Limit = limit - len(page.Items)
+		part, err := client.Do(ctx, api, contract.ListAuditEntries, in)
 		if err != nil {
 			return page, err
 		}
@@ -101,42 +77,41 @@ func readAudit(
 		if len(page.Items) == limit || part.NextCursor == nil {
 			return page, nil
 		}
-		cursor = *part.NextCursor
+		in.Cursor = *part.NextCursor
 	}
 }
 
-// onTeam tries a call with each credential that may be valid for a project, or without a
+// asReader runs a command about the log of a team with each credential that may be valid for the project, or without a
 // project with the only credential.
-func onTeam[T any](
-	c *cobra.Command, t terminal, project string, call func(context.Context, caller) (T, error),
-) (T, error) {
-	var none T
-	s, err := openSession(t, c)
-	if err != nil {
-		return none, err
+func asReader(team, project *string) inName {
+	return func(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+		s, err := openSession(t, c)
+		if err != nil {
+			return err
+		}
+		call := func(_ context.Context, api caller) (nothing, error) { return nothing{}, run(api.Client) }
+		if *project != "" {
+			_, err = onProject(c.Context(), s, *project, call)
+			return err
+		}
+		callers, err := s.callers()
+		if err != nil {
+			return err
+		}
+		if len(callers) > 1 && *team == "" {
+			return usageError{"several workspaces are stored on this machine: choose one with --team"}
+		}
+		_, err = first(c.Context(), callers, call)
+		return err
 	}
-	if project != "" {
-		return onProject(c.Context(), s, project, call)
-	}
-	callers, err := s.callers()
-	if err != nil {
-		return none, err
-	}
-	if len(callers) > 1 && c.Flag("team").Value.String() == "" {
-		return none, usageError{"several workspaces are stored on this machine: choose one with --team"}
-	}
-	return first(c.Context(), callers, call)
 }
 
-func printAudit(t terminal, page client.AuditPage) error {
+func printAudit(t terminal, page contract.List[contract.AuditEntry]) error {
 	err := table(t.out, func(row func(...string)) {
-		row("TIME", "OUTCOME", "ACTION", "OBJECT", "BY", "ADDRESS", "WHAT")
+		row("ID", "TIME", "OUTCOME", "ACTION", "OBJECT", "BY", "ADDRESS", "WHAT")
 		for _, e := range page.Items {
-			by := e.Actor.ID
-			if e.Actor.Email != nil {
-				by = *e.Actor.Email
-			}
-			row(when(&e.Time), e.Outcome, e.Action, e.Object, by, e.Address, strings.Join(factsOf(e), ", "))
+			row(e.ID, when(&e.Time), e.Outcome, e.Action, e.Object, actorOf(e), e.Address,
+				strings.Join(changesOf(e), ", "))
 		}
 	})
 	if err == nil && page.NextCursor != nil {
@@ -145,7 +120,34 @@ func printAudit(t terminal, page client.AuditPage) error {
 	return err
 }
 
-func factsOf(e client.AuditEntry) []string {
+func auditFacts(e contract.AuditEntry) [][2]string {
+	facts := [][2]string{
+		{"Id", e.ID},
+		{"Time", when(&e.Time)},
+		{"Outcome", e.Outcome},
+		{"Action", e.Action},
+		{"Object", e.Object},
+		{"By", actorOf(e)},
+		{"Credential", orDash(e.Actor.Token)},
+		{"Address", e.Address},
+		{"Request", e.RequestID},
+		{"Number", fmt.Sprint(e.Number)},
+		{"Hash", e.Hash},
+	}
+	for _, change := range changesOf(e) {
+		facts = append(facts, [2]string{"What", change})
+	}
+	return facts
+}
+
+func actorOf(e contract.AuditEntry) string {
+	if e.Actor.Email != nil {
+		return *e.Actor.Email
+	}
+	return e.Actor.ID
+}
+
+func changesOf(e contract.AuditEntry) []string {
 	var facts []string
 	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {
 		facts = append(facts, name+"="+e.Detail[name])

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -10,55 +9,51 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/core/contract"
 	"postern/platform/config"
-	"postern/service/audit"
 )
 
 // errBroken is returned after the findings were printed.
 var errBroken = errors.New("the audit log is not what was recorded")
 
 func newAuditVerify(t terminal) *cobra.Command {
-	var head string
-	command := &cobra.Command{
-		Use:   "verify",
-		Short: "Verify that the audit log was not changed",
-		Long: `Verify that no entry of a team's audit log was changed, removed, inserted or
+	var in contract.AuditVerification
+	none := ""
+	command := requestCommand(t, asReader(&in.Team, &none), contract.VerifyAudit.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			verdict, err := client.Do(c.Context(), api, contract.VerifyAudit, in)
+			if err != nil {
+				return err
+			}
+			return showVerdicts(c, t, []contract.AuditVerdict{verdict}, verdict)
+		})
+	command.Short = "Verify that the audit log was not changed"
+	command.Long = `Verify that no entry of a team's audit log was changed, removed, inserted or
 reordered. Each entry holds a hash of itself and of the hash before it; the last
 hash is the head of the log. Keep the head: with --head, a later verification also
 detects a log that was rewritten as a whole.
 
 With --data-dir or --database-url, or in a shell with the server's settings
 (POSTERN_DATA_DIR, POSTERN_DATABASE_URL), the command opens the server's database
-and verifies the logs of all teams. --server asks a server all the same.`,
-		Example: `  postern audit verify
+and verifies the logs of all teams. --server asks a server all the same.`
+	command.Example = `  postern audit verify
   postern audit verify --head 42:9f86d0…
-  postern audit verify --data-dir ./data`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			onDatabase, err := verifiesDatabase(t, c)
-			if err != nil {
-				return err
-			}
-			if onDatabase {
-				return verifyDatabase(c, t)
-			}
-			verdict, err := onTeam(c, t, "", func(ctx context.Context, api caller) (client.AuditVerdict, error) {
-				return api.VerifyAudit(ctx, c.Flag("team").Value.String(), head)
-			})
-			if err != nil {
-				return err
-			}
-			return showVerdicts(c, t, []client.AuditVerdict{verdict}, verdict)
-		},
-	}
+  postern audit verify --data-dir ./data`
 	flags := command.Flags()
-	flags.SortFlags = false
-	flags.String("team", "", "of this team, by id; installation, for operators, selects entries without a team")
-	flags.StringVar(&head, "head", "", "head of an earlier verification, through which the log has to lead")
 	flags.String("data-dir", "", "verify the SQLite database in this directory (POSTERN_DATA_DIR)")
 	flags.String("database-url", "", "verify the PostgreSQL database at this address (POSTERN_DATABASE_URL)")
 	addJSONFlag(command)
-	addServerFlag(command)
+	askServer := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		onDatabase, err := verifiesDatabase(t, c)
+		if err != nil {
+			return err
+		}
+		if onDatabase {
+			return verifyDatabase(c, t)
+		}
+		return askServer(c, args)
+	}
 	return command
 }
 
@@ -104,36 +99,13 @@ func verifyDatabase(c *cobra.Command, t terminal) error {
 	if err != nil {
 		return err
 	}
-	verdicts := []client.AuditVerdict{}
-	for _, v := range found {
-		verdicts = append(verdicts, verdictOf(v))
-	}
-	return showVerdicts(c, t, verdicts, struct {
-		Items []client.AuditVerdict `json:"items"`
-	}{verdicts})
-}
-
-func verdictOf(v audit.Verdict) client.AuditVerdict {
-	out := client.AuditVerdict{
-		Intact:  v.Broken == nil,
-		Entries: v.Entries,
-		Removed: v.Start.Number,
-		Head:    v.Head.String(),
-	}
-	if v.Team != "" {
-		out.Team = &v.Team
-	}
-	if v.Broken != nil {
-		out.Broken = &client.AuditBreak{Number: v.Broken.Number, Reason: v.Broken.Reason}
-		if v.Broken.Entry != "" {
-			out.Broken.Entry = &v.Broken.Entry
-		}
-	}
-	return out
+	return showVerdicts(c, t, found, struct {
+		Items []contract.AuditVerdict `json:"items"`
+	}{found})
 }
 
 // showVerdicts prints the findings, and returns an error if a log is broken.
-func showVerdicts(c *cobra.Command, t terminal, verdicts []client.AuditVerdict, asJSON any) error {
+func showVerdicts(c *cobra.Command, t terminal, verdicts []contract.AuditVerdict, asJSON any) error {
 	if wantsJSON(c) {
 		if err := printJSON(t.out, asJSON); err != nil {
 			return err

@@ -52,3 +52,14 @@ func readTime(s string, now time.Time) (time.Time, error) {
 	}
 	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or one from now such as 90d")
 }
+
+// readPast parses a time, or a duration before now.
+func readPast(s string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	if d, err := readDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
+}

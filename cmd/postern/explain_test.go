@@ -5,24 +5,28 @@ import (
 	"strings"
 	"testing"
 
-	"postern/client"
+	"postern/core/contract"
 )
 
 func TestPrintExplanation(t *testing.T) {
+	forwards := contract.GatewayAnswer{Status: 200}
 	for name, tc := range map[string]struct {
-		found client.Explanation
+		found contract.Explanation
 		want  string
 	}{
 		"forwarded": {
-			client.Explanation{Decision: "allow", Status: 200, DecidedBy: "forward"},
+			contract.Explanation{Decision: "allow", GatewayAnswer: forwards, DecidedBy: "forward"},
 			"Answer: the upstream's answer\nExported gateway: the upstream's answer\n",
 		},
 		"refused": {
-			client.Explanation{Decision: "deny", Status: 403, Code: "no_rule", DecidedBy: "default"},
+			contract.Explanation{
+				Decision: "deny", DecidedBy: "default",
+				GatewayAnswer: contract.GatewayAnswer{Status: 403, Code: "no_rule"},
+			},
 			"Answer: 403 no_rule\nExported gateway: the upstream's answer\n",
 		},
 		"a published document": {
-			client.Explanation{Decision: "allow", Status: 200, DecidedBy: "document"},
+			contract.Explanation{Decision: "allow", GatewayAnswer: forwards, DecidedBy: "document"},
 			"Answer: the OpenAPI document, which the gateway publishes\nExported gateway: the upstream's answer\n",
 		},
 	} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,59 +18,32 @@ func newOpenAPI(t terminal) *cobra.Command {
 		newOpenAPISettings(t), newOpenAPIInvalid(t))
 }
 
-// onDocument completes a command on the OpenAPI document of a version.
-func onDocument[Out any](
-	t terminal, command *cobra.Command,
-	ask func(*cobra.Command, []string) func(context.Context, caller) (Out, error), show func(Out) error,
-) *cobra.Command {
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		found, err := onProject(c.Context(), s, args[0], ask(c, args))
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSON(t.out, found)
-		}
-		return show(found)
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
+func newOpenAPIShow(t terminal) *cobra.Command {
+	command := operationCommand(t, asProject, contract.ListOpenAPIOperations,
+		func(_ contract.VersionPath, found contract.OpenAPI) error { return printOperations(t, found) })
+	command.Short = "Show the operations of a version's OpenAPI document"
 	return command
 }
 
-func newOpenAPIShow(t terminal) *cobra.Command {
-	return onDocument(t, &cobra.Command{
-		Use:   "show PROJECT VERSION",
-		Short: "Show the operations of a version's OpenAPI document",
-		Args:  exactly("PROJECT", "VERSION"),
-	}, func(_ *cobra.Command, args []string) func(context.Context, caller) (client.OpenAPI, error) {
-		return func(ctx context.Context, api caller) (client.OpenAPI, error) {
-			return api.OpenAPI(ctx, args[0], args[1])
+func printOperations(t terminal, found contract.OpenAPI) error {
+	if _, err := fmt.Fprintf(t.out, "%s %s (OpenAPI %s)\n", found.Title, found.Version, found.OpenAPI); err != nil {
+		return err
+	}
+	defer printWarnings(t.out, found.Warnings)
+	if len(found.Operations) == 0 {
+		_, err := fmt.Fprintln(t.out, "The document has no operations.")
+		return err
+	}
+	return table(t.out, func(row func(...string)) {
+		row("METHOD", "PATH", "SCOPES", "SUMMARY")
+		for _, op := range found.Operations {
+			row(op.Method, op.Path, strings.Join(op.Scopes, ","), op.Summary)
 		}
-	}, func(found client.OpenAPI) error {
-		if _, err := fmt.Fprintf(t.out, "%s %s (OpenAPI %s)\n", found.Title, found.Version, found.OpenAPI); err != nil {
-			return err
-		}
-		defer printWarnings(t.out, found.Warnings)
-		if len(found.Operations) == 0 {
-			_, err := fmt.Fprintln(t.out, "The document has no operations.")
-			return err
-		}
-		return table(t.out, func(row func(...string)) {
-			row("METHOD", "PATH", "SCOPES", "SUMMARY")
-			for _, op := range found.Operations {
-				row(op.Method, op.Path, strings.Join(op.Scopes, ","), op.Summary)
-			}
-		})
 	})
 }
 
 func newOpenAPISet(t terminal) *cobra.Command {
-	var dryRun bool
+	var in contract.OpenAPIUpdate
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION FILE|URL",
 		Short: "Import an OpenAPI document, JSON or YAML, and show which operations change",
@@ -79,20 +51,32 @@ func newOpenAPISet(t terminal) *cobra.Command {
 			"  postern openapi set shop 1.0.0 https://api.example.com/openapi.json",
 		Args: exactly("PROJECT", "VERSION", "FILE|URL"),
 	}
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change")
-	return onDocument(t, command,
-		func(c *cobra.Command, args []string) func(context.Context, caller) (client.OpenAPI, error) {
-			return func(ctx context.Context, api caller) (client.OpenAPI, error) {
-				if isWebAddress(args[2]) {
-					return api.FetchOpenAPI(ctx, args[0], args[1], args[2], dryRun)
-				}
-				text, err := readDocument(c.InOrStdin(), args[2])
-				if err != nil {
-					return client.OpenAPI{}, err
-				}
-				return api.SetOpenAPI(ctx, args[0], args[1], text, dryRun)
+	command.Flags().BoolVar(&in.DryRun, "dry-run", false, "only show what would change")
+	command.RunE = func(c *cobra.Command, args []string) error {
+		in.Project, in.Version = args[0], args[1]
+		if isWebAddress(args[2]) {
+			in.SetURL(args[2])
+		} else {
+			text, err := readDocument(c.InOrStdin(), args[2])
+			if err != nil {
+				return err
 			}
-		}, func(found client.OpenAPI) error { return printChanges(t, found) })
+			in.SetText(text)
+		}
+		return asProject(t, c, func(api *client.Client) error {
+			found, err := client.Do(c.Context(), api, contract.SetOpenAPIDocument, in)
+			if err != nil {
+				return err
+			}
+			if wantsJSON(c) {
+				return printJSON(t.out, found)
+			}
+			return printChanges(t, found)
+		})
+	}
+	addJSONFlag(command)
+	addServerFlag(command)
+	return command
 }
 
 func isWebAddress(text string) bool {
@@ -111,7 +95,7 @@ func readDocument(in io.Reader, file string) (string, error) {
 	return string(text), nil
 }
 
-func printChanges(t terminal, found client.OpenAPI) error {
+func printChanges(t terminal, found contract.OpenAPI) error {
 	done := "Imported"
 	if !found.Saved {
 		done = "Not imported, because of --dry-run:"
@@ -140,54 +124,41 @@ func printChanges(t terminal, found client.OpenAPI) error {
 }
 
 func newOpenAPIRemove(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "remove PROJECT VERSION",
-		Short: "Remove the OpenAPI document of a version; exports have a generated one again",
-		Args:  exactly("PROJECT", "VERSION"),
-	}
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		_, err = onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (struct{}, error) {
-			return struct{}{}, api.RemoveOpenAPI(ctx, args[0], args[1])
-		})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(t.out, "Version %s of %s has no OpenAPI document any more.\n", args[1], args[0])
-		return err
-	}
-	addServerFlag(command)
+	command := doneCommand(t, asProject, contract.RemoveOpenAPIDocument,
+		"Version %s no longer has an OpenAPI document.")
+	command.Short = "Remove the OpenAPI document of a version; exports have a generated one again"
 	return command
 }
 
+// newOpenAPIRules prints as JSON what rules set reads: the proposed rules after those that the version has.
 func newOpenAPIRules(t terminal) *cobra.Command {
-	return onDocument(t, &cobra.Command{
-		Use:   "rules PROJECT VERSION",
-		Short: "Propose rules that follow from the OpenAPI document of a version, in shadow",
-		Long: "Propose rules that follow from the OpenAPI document of a version, in shadow, for\n" +
-			"operations without a rule. --json prints them behind the rules that the version\n" +
-			"has, as postern rules set --file reads them.",
-		Args: exactly("PROJECT", "VERSION"),
-	}, func(c *cobra.Command, args []string) func(context.Context, caller) (any, error) {
-		return func(ctx context.Context, api caller) (any, error) {
-			found, err := api.ProposedRules(ctx, args[0], args[1])
-			if err != nil || !wantsJSON(c) {
-				return found, err
+	var in contract.VersionPath
+	command := requestCommand(t, asProject, contract.ProposeRules.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			found, err := client.Do(c.Context(), api, contract.ProposeRules, in)
+			if err != nil {
+				return err
 			}
-			now, err := client.Do(ctx, api.Client, contract.GetRules, contract.VersionPath{
-				ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1],
-			})
+			if !wantsJSON(c) {
+				return printProposal(t, found)
+			}
+			now, err := client.Do(c.Context(), api, contract.GetRules, in)
+			if err != nil {
+				return err
+			}
 			now.List = append(now.List, found.Rules...)
 			printWarnings(t.err, found.Warnings) // the JSON is the input of rules set
-			return now.Rules, err
-		}
-	}, func(found any) error { return printProposal(t, found.(client.ProposedRules)) })
+			return printJSON(t.out, now.Rules)
+		})
+	command.Short = "Propose rules that follow from the OpenAPI document of a version, in shadow"
+	command.Long = "Propose rules that follow from the OpenAPI document of a version, in shadow, for\n" +
+		"operations without a rule. --json prints them after the rules that the version\n" +
+		"has, as postern rules set --file reads them."
+	addJSONFlag(command)
+	return command
 }
 
-func printProposal(t terminal, found client.ProposedRules) error {
+func printProposal(t terminal, found contract.RuleProposal) error {
 	if len(found.Rules) == 0 {
 		_, err := fmt.Fprintln(t.out, "No further rules follow from the document.")
 		return err

@@ -5,16 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"postern/client"
 	"postern/core/contract"
 )
 
 func TestPrintChanges_warnings(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := printChanges(terminal{out: &out}, client.OpenAPI{
+	err := printChanges(terminal{out: &out}, contract.OpenAPI{
 		Title: "Shop", Version: "1", Saved: true,
-		Changes:  &client.OpenAPIChanges{Added: []string{"GET /a"}},
+		Changes:  &contract.OpenAPIChanges{Added: []string{"GET /a"}},
 		Warnings: []contract.Warning{{Code: "openapi_no_items", Detail: "An array doesn't have items."}},
 	})
 	const want = "+ GET /a\n\nNote: An array doesn't have items. (openapi_no_items)\n"

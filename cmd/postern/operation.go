@@ -197,6 +197,10 @@ func usageOf(m contract.Member) string {
 	if m.Form == timeForm {
 		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or 90d from now", 1)
 	}
+	if m.Form == pastForm {
+		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or how long ago, "+
+			"such as 7d", 1)
+	}
 	usage = strings.Replace(usage, "null:", cmp.Or(m.Null, `""`)+":", 1)
 	if m.Elem() == limitsType {
 		usage = strings.Replace(usage, "{}:", noLimits+":", 1) + "; such as minute=100,day=5000"
@@ -228,6 +232,7 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 const (
 	durationForm = "duration"
 	timeForm     = "time"
+	pastForm     = "past"
 	listForm     = "list"
 	fileForm     = "file" // with a secret; "-" is standard input
 )
@@ -282,8 +287,11 @@ func (f *memberFlag) Type() string {
 	case reflect.Slice:
 		return cmp.Or(f.member.Form, "string")
 	}
-	if f.member.Elem() == limitsType {
+	switch {
+	case f.member.Elem() == limitsType:
 		return "limits"
+	case f.member.Form == pastForm:
+		return timeForm
 	}
 	return cmp.Or(f.member.Form, "string")
 }
@@ -311,6 +319,12 @@ func (f *memberFlag) Set(text string) error {
 		return setLimits(into.Addr().Interface().(*contract.Limits), text)
 	case f.member.Form == timeForm:
 		at, err := readTime(text, time.Now())
+		if err != nil {
+			return err
+		}
+		into.Set(reflect.ValueOf(at))
+	case f.member.Form == pastForm:
+		at, err := readPast(text, time.Now())
 		if err != nil {
 			return err
 		}

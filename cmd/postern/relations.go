@@ -11,100 +11,73 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 func newRelations(t terminal) *cobra.Command {
-	return family("relations", "Show and change who owns which object, for rules that ask for owners",
-		newRelationsList(t), newRelationsAdd(t), newRelationsRemove(t), newRelationsImport(t))
+	return family("relations", "List and change who owns which object, for rules that require owners",
+		listCommand(t, asProject, contract.ListRelations, []string{"TENANT", "USER", "RELATION", "OBJECT"},
+			func(r contract.Relation) []string { return []string{r.Tenant, r.User, r.Relation, r.Object} }),
+		newRelationsAdd(t),
+		newRelationsRemove(t),
+		newRelationsImport(t),
+	)
 }
 
-func relationFlags(command *cobra.Command, f *client.RelationFilter) {
-	flags := command.Flags()
-	flags.StringVar(&f.Tenant, "tenant", "", "name of a tenant")
-	flags.StringVar(&f.User, "user", "", "usr_…, the owner of keys, or subject and issuer of a token")
-	flags.StringVar(&f.Object, "object", "", "such as order:42")
-}
-
-func newRelationsList(t terminal) *cobra.Command {
-	var f client.RelationFilter
-	var options client.ListOptions
-	command := &cobra.Command{
-		Use:     "list PROJECT",
-		Short:   "List who owns which object",
-		Example: "  postern relations list shop --search invoice: --sort -created",
-		Args:    exactly("PROJECT"),
+// ofProject is asProject for a command whose other arguments don't name something that the project has.
+func ofProject(t terminal, c *cobra.Command, run func(*client.Client) error) error {
+	s, err := openSession(t, c)
+	if err != nil {
+		return err
 	}
-	relationFlags(command, &f)
-	listFlags(command, &options, "object or user", "object", "user", "created")
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		found, err := onProject(c.Context(), s, args[0],
-			func(ctx context.Context, api caller) ([]client.Relation, error) {
-				list := []client.Relation{}
-				for one, err := range api.Relations(ctx, args[0], f, options) {
-					if err != nil {
-						return nil, err
-					}
-					list = append(list, one)
-				}
-				return list, nil
-			})
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSON(t.out, found)
-		}
-		return table(t.out, func(row func(...string)) {
-			row("TENANT", "USER", "RELATION", "OBJECT")
-			for _, one := range found {
-				row(one.Tenant, one.User, one.Relation, one.Object)
-			}
-		})
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
-	return command
+	_, err = onProject(c.Context(), s, c.Flags().Arg(0), func(_ context.Context, api caller) (nothing, error) {
+		return nothing{}, run(api.Client)
+	})
+	return err
 }
 
 func newRelationsAdd(t terminal) *cobra.Command {
-	var tenant string
+	var one contract.NewRelation
 	command := &cobra.Command{
 		Use:     "add PROJECT USER OBJECT",
 		Short:   "Make a user the owner of an object",
 		Example: "  postern relations add shop billing-service order:42",
 		Args:    exactly("PROJECT", "USER", "OBJECT"),
 	}
-	command.Flags().StringVar(&tenant, "tenant", "", "name of the tenant; without it the project's own")
-	return changesRelations(t, command, func(ctx context.Context, api caller, args []string) (string, error) {
-		done, err := api.AddRelations(ctx, args[0], []client.Relation{{Tenant: tenant, User: args[1], Object: args[2]}})
-		return addedText(done), err
-	})
+	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant; default: the project's own")
+	command.RunE = func(c *cobra.Command, args []string) error {
+		one.User, one.Object = args[1], args[2]
+		return ofProject(t, c, func(api *client.Client) error {
+			done, err := client.Do(c.Context(), api, contract.AddRelations, contract.RelationsOf(args[0], one))
+			if err != nil {
+				return err
+			}
+			return printAdded(t, done)
+		})
+	}
+	addServerFlag(command)
+	return command
 }
 
-func addedText(done client.RelationsAdded) string {
-	return fmt.Sprintf("%d added, %d existed already.", done.Added, done.Existing)
+func printAdded(t terminal, done contract.AddedRelations) error {
+	_, err := fmt.Fprintf(t.out, "%d added, %d existed already.\n", done.Added, done.Existing)
+	return err
 }
 
 func newRelationsRemove(t terminal) *cobra.Command {
-	var f client.RelationFilter
-	command := &cobra.Command{
-		Use:     "remove PROJECT",
-		Short:   "Remove the relations of a user, an object or both",
-		Example: "  postern relations remove shop --object order:42",
-		Args:    exactly("PROJECT"),
-	}
-	relationFlags(command, &f)
-	return changesRelations(t, command, func(ctx context.Context, api caller, args []string) (string, error) {
-		if f.User == "" && f.Object == "" {
-			return "", usageError{"nothing to remove: give --user or --object"}
+	command := operationCommand(t, asProject, contract.RemoveRelations,
+		func(_ contract.RelationRemoval, done contract.RemovedRelations) error {
+			_, err := fmt.Fprintf(t.out, "%d removed.\n", done.Removed)
+			return err
+		})
+	remove := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if !c.Flags().Changed("user") && !c.Flags().Changed("object") {
+			return usageError{"nothing to remove: give --user or --object"}
 		}
-		removed, err := api.RemoveRelations(ctx, args[0], f)
-		return fmt.Sprintf("%d removed.", removed), err
-	})
+		return remove(c, args)
+	}
+	return command
 }
 
 // importBatch is how many relations a request of relations import has. A failed request adds none of
@@ -114,67 +87,68 @@ const importBatch = 5000
 func newRelationsImport(t terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import PROJECT FILE",
-		Short: "Add relations from a file with one JSON object a line; - for standard input",
-		Example: "  echo '{\"user\": \"billing-service\", \"object\": \"order:42\"}' | postern relations import shop " +
-			"-\n  postern relations list shop --json | jq -c '.[]' | postern relations import other -",
+		Short: "Add relations from a file with one JSON object on each line; - for standard input",
+		Example: `  echo '{"user": "billing-service", "object": "order:42"}' | postern relations import shop -
+  postern relations list shop --json | jq -c '.items[]' | postern relations import other -`,
 		Args: exactly("PROJECT", "FILE"),
 	}
-	return changesRelations(t, command, func(ctx context.Context, api caller, args []string) (string, error) {
-		in := command.InOrStdin()
+	command.RunE = func(c *cobra.Command, args []string) error {
+		in := c.InOrStdin()
 		if args[1] != "-" {
 			file, err := os.Open(args[1])
 			if err != nil {
-				return "", fmt.Errorf("read the relations: %w", err)
+				return fmt.Errorf("read the relations: %w", err)
 			}
 			defer func() { _ = file.Close() }()
 			in = file
 		}
-		var sum client.RelationsAdded
-		lines := json.NewDecoder(in)
-		lines.DisallowUnknownFields()
-		for read := 0; ; {
-			var batch []client.Relation
-			for len(batch) < importBatch {
-				var one client.Relation
-				err := lines.Decode(&one)
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					return "", fmt.Errorf("read relation %d of %s: %w", read+1, args[1], err)
-				}
-				one.CreatedAt = nil
-				batch, read = append(batch, one), read+1
+		var sum contract.AddedRelations
+		lines := relationLines{json: json.NewDecoder(in), file: args[1]}
+		lines.json.DisallowUnknownFields()
+		for {
+			batch, err := lines.next()
+			if err != nil {
+				return err
 			}
 			if len(batch) == 0 {
-				return addedText(sum), nil
+				return printAdded(t, sum)
 			}
-			done, err := api.AddRelations(ctx, args[0], batch)
+			err = ofProject(t, c, func(api *client.Client) error {
+				done, err := client.Do(c.Context(), api, contract.AddRelations, contract.RelationsOf(args[0], batch...))
+				sum.Added, sum.Existing = sum.Added+done.Added, sum.Existing+done.Existing
+				return err
+			})
 			if err != nil {
-				return "", fmt.Errorf("relations %d to %d: %w", read-len(batch)+1, read, err)
+				return fmt.Errorf("relations %d to %d: %w", lines.read-len(batch)+1, lines.read, err)
 			}
-			sum.Added, sum.Existing = sum.Added+done.Added, sum.Existing+done.Existing
 		}
-	})
-}
-
-func changesRelations(
-	t terminal, command *cobra.Command, change func(ctx context.Context, api caller, args []string) (string, error),
-) *cobra.Command {
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		said, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (string, error) {
-			return change(ctx, api, args)
-		})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(t.out, said)
-		return err
 	}
 	addServerFlag(command)
 	return command
+}
+
+// relationLines reads relations from a file with one on each line.
+type relationLines struct {
+	json *json.Decoder
+	file string
+	read int
+}
+
+// next returns the next relations, none after the last.
+func (l *relationLines) next() (batch []contract.NewRelation, err error) {
+	for len(batch) < importBatch {
+		var one struct {
+			contract.NewRelation
+			CreatedAt json.RawMessage `json:"created_at"` // of a list; the new one is created now
+		}
+		err := l.json.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read relation %d of %s: %w", l.read+1, l.file, err)
+		}
+		batch, l.read = append(batch, one.NewRelation), l.read+1
+	}
+	return batch, nil
 }

@@ -6,101 +6,114 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
+	"postern/core/contract"
 )
 
 // maxRequests is the size of the largest page of the live log.
 const maxRequests = 200
 
 func newRequests(t terminal) *cobra.Command {
-	var limit int
+	return family("requests", "List the latest calls of a project, or follow them",
+		newRequestsList(t),
+		factsCommand(t, asProject, contract.GetRequest, requestFacts),
+	)
+}
+
+func newRequestsList(t terminal) *cobra.Command {
+	var in contract.RequestList
 	var follow bool
-	var filter client.RequestFilter
-	command := &cobra.Command{
-		Use:   "requests PROJECT",
-		Short: "Show the latest calls of a project, or follow them",
-		Long: `Show the latest calls of a project, newest last. Queries, headers and bodies are
+	var found contract.Requests
+	var reader *client.Client
+	command := requestCommand(t, asProject, contract.ListRequests.Operation, &in,
+		func(c *cobra.Command, api *client.Client) (err error) {
+			reader = api
+			found, err = client.Do(c.Context(), api, contract.ListRequests, in)
+			return err
+		})
+	list := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if err := list(c, args); err != nil {
+			return err
+		}
+		if found.NoGateway {
+			fmt.Fprintln(t.err, "This server has no gateway, and its log stays empty: each gateway keeps the log "+
+				"of its own calls. The operator has the gateways' access log.")
+		}
+		switch {
+		case follow:
+			return followRequests(c.Context(), t, reader, found, in, wantsJSON(c))
+		case wantsJSON(c):
+			return printJSON(t.out, found)
+		}
+		return table(t.out, func(row func(...string)) {
+			row("ID", "TIME", "STATUS", "STEP", "CODE", "METHOD", "PATH", "MS", "ENVIRONMENT", "OWNER", "ADDRESS")
+			for _, r := range slices.Backward(found.Items) {
+				row(requestCells(r)...)
+			}
+		})
+	}
+	command.Short = "List the latest calls of a project, or follow them"
+	command.Long = `List the latest calls of a project, newest last. Queries, headers and bodies are
 not logged. The log holds about the last 1000 calls of the server process that
 answers.
 
 With --follow, new calls are shown as they arrive until you press Ctrl-C; with
---json too, as one JSON object per line.`,
-		Example: `  postern requests shop --follow
-  postern requests shop --status 4xx --path /orders`,
-		Args: exactly("PROJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if limit < 1 || limit > maxRequests {
-				return usageError{fmt.Sprintf("--limit is 1 to %d", maxRequests)}
-			}
-			s, err := openSession(t, c)
-			if err != nil {
-				return err
-			}
-			found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) (seen, error) {
-				list, err := api.RecentRequests(ctx, args[0], filter, "", limit)
-				return seen{list, api}, err
-			})
-			if err == nil && found.NoGateway {
-				fmt.Fprintln(t.err, "This server has no gateway, and its log stays empty: each gateway keeps the log "+
-					"of its own calls. The operator has the gateways' access log.")
-			}
-			switch {
-			case err != nil:
-				return err
-			case follow:
-				return followRequests(c.Context(), t, found, args[0], filter, wantsJSON(c))
-			case wantsJSON(c):
-				return printJSON(t.out, found.Requests)
-			}
-			return table(t.out, func(row func(...string)) {
-				row("TIME", "STATUS", "STEP", "CODE", "METHOD", "PATH", "MS", "ENVIRONMENT", "OWNER", "ADDRESS")
-				for _, r := range slices.Backward(found.Items) {
-					row(requestCells(r)...)
-				}
-			})
-		},
-	}
-	flags := command.Flags()
-	flags.SortFlags = false
-	flags.BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
-	flags.IntVar(&limit, "limit", 50, "number of calls to show")
-	flags.StringVar(&filter.Status, "status", "", "only calls with this status, such as 404, or class, such as 4xx")
-	flags.StringVar(&filter.Owner, "owner", "", "only calls of this owner")
-	flags.StringVar(&filter.Path, "path", "", "only calls whose path contains this")
-	flags.StringVar(&filter.Code, "code", "", "only calls that the gateway answered with this code")
+--json too, as one JSON object per line.`
+	command.Example = "  postern requests list shop --follow\n" + command.Example
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
+	pageFlags(command, &in.Page, maxRequests)
 	addJSONFlag(command)
-	addServerFlag(command)
 	return command
 }
 
-// seen is the live log and the credential that may read it.
-type seen struct {
-	client.Requests
-	by caller
-}
-
-func requestCells(r client.Request) []string {
+func requestCells(r contract.Request) []string {
 	return []string{
+		r.ID,
 		r.Time.Local().Format("15:04:05.000"),
 		strconv.Itoa(r.Status),
 		r.Step,
 		orDash(r.Code),
 		r.Method,
 		r.Path,
-		strconv.FormatFloat(r.DurationMS, 'f', 1, 64),
+		milliseconds(r.DurationMS),
 		r.Version + "/" + r.Environment,
 		orDash(r.Owner),
 		r.RemoteIP,
 	}
 }
 
+func requestFacts(r contract.RequestDetail) [][2]string {
+	facts := [][2]string{
+		{"Id", r.ID},
+		{"Time", r.Time.Local().Format("2006-01-02 15:04:05.000")},
+		{"Call", r.Method + " " + r.Path},
+		{"Status", strings.TrimSuffix(strconv.Itoa(r.Status)+" "+orDash(r.Code), " -")},
+		{"Took", milliseconds(r.DurationMS) + " ms"},
+		{"Route", r.Route},
+		{"Environment", r.Version + "/" + r.Environment},
+		{"Owner", orDash(r.Owner)},
+		{"Key", orDash(r.Key)},
+		{"Address", r.RemoteIP},
+		{"Bytes in, out", fmt.Sprintf("%d, %d", r.BytesIn, r.BytesOut)},
+	}
+	for _, step := range r.Steps {
+		facts = append(facts, [2]string{"Step " + step.Step, strings.ReplaceAll(step.Outcome, "_", " ")})
+	}
+	for _, header := range r.UpstreamHeaders {
+		facts = append(facts, [2]string{header.Name, header.Value})
+	}
+	return facts
+}
+
 func followRequests(
-	ctx context.Context, t terminal, from seen, project string, filter client.RequestFilter, asJSON bool,
+	ctx context.Context, t terminal, api *client.Client, found contract.Requests, in contract.RequestList, asJSON bool,
 ) error {
-	show := func(r client.Request) error {
+	show := func(r contract.Request) error {
 		if asJSON {
 			out := json.NewEncoder(t.out)
 			out.SetEscapeHTML(false)
@@ -110,13 +123,14 @@ func followRequests(
 	}
 	// Not an id of the server, which therefore starts with the oldest call.
 	after := "none"
-	for _, r := range slices.Backward(from.Items) {
+	for _, r := range slices.Backward(found.Items) {
 		if err := show(r); err != nil {
 			return err
 		}
 		after = r.ID
 	}
-	for next, err := range from.by.FollowRequests(ctx, project, filter, after) {
+	in.Page = contract.Page{} // a stream has none
+	for next, err := range api.FollowRequests(ctx, in, after) {
 		if err != nil {
 			return err
 		}
@@ -134,7 +148,7 @@ func followRequests(
 }
 
 // printRequestLine uses fixed column widths, since later lines are not known yet.
-func printRequestLine(t terminal, r client.Request) error {
+func printRequestLine(t terminal, r contract.Request) error {
 	_, err := fmt.Fprintf(
 		t.out, "%s  %d  %-7s  %-20s  %8.1f ms  %s %s  %s\n", r.Time.Local().Format("15:04:05.000"), r.Status,
 		r.Step, orDash(r.Code), r.DurationMS, printable(r.Method), printable(r.Path),

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,38 +214,19 @@ func objectsOf(one contract.Rule) string {
 }
 
 func newRulesShadow(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "shadow PROJECT VERSION",
-		Short: "List the calls of the last 30 days that rules in shadow would have refused",
-		Args:  exactly("PROJECT", "VERSION"),
-	}
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		found, err := onProject(c.Context(), s, args[0],
-			func(ctx context.Context, api caller) ([]client.ShadowRefusal, error) {
-				return api.ShadowRefusals(ctx, args[0], args[1])
-			})
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSON(t.out, found)
-		}
-		if len(found) == 0 {
-			_, err := fmt.Fprintln(t.out, "Rules in shadow would have refused no call.")
-			return err
-		}
-		return table(t.out, func(row func(...string)) {
-			row("RULE", "WOULD ANSWER", "CALLS", "LAST")
-			for _, one := range found {
-				row(one.Rule, one.Code, strconv.FormatInt(one.Calls, 10), one.LastAt.Format("2006-01-02 15:04"))
+	command := operationCommand(t, asProject, contract.ListShadowRefusals,
+		func(_ contract.VersionPath, found contract.List[contract.ShadowRefusal]) error {
+			if len(found.Items) == 0 {
+				_, err := fmt.Fprintln(t.out, "Rules in shadow would have refused no call.")
+				return err
 			}
+			return table(t.out, func(row func(...string)) {
+				row("RULE", "WOULD ANSWER", "CALLS", "LAST")
+				for _, one := range found.Items {
+					row(one.Rule, one.Code, strconv.FormatInt(one.Calls, 10), one.LastAt.Format("2006-01-02 15:04"))
+				}
+			})
 		})
-	}
-	addJSONFlag(command)
-	addServerFlag(command)
+	command.Short = "List the calls of the last 30 days that rules in shadow would have refused"
 	return command
 }

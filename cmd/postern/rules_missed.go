@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,68 +24,42 @@ var missReasons = map[string]string{
 	"too_many_wait": "too many waited for the database",
 }
 
-// missedRule is a rule with what was missed of its answers.
-type missedRule struct {
-	client.RelationMiss
-
-	Route string `json:"route,omitempty"` // "": the rule was removed
-}
-
 func newRulesMissed(t terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "missed PROJECT VERSION",
-		Short: "List the answers of the last 30 days in which rules found no object to remember or forget",
-		Args:  exactly("PROJECT", "VERSION"),
-	}
-	command.RunE = func(c *cobra.Command, args []string) error {
-		s, err := openSession(t, c)
-		if err != nil {
-			return err
-		}
-		found, err := onProject(c.Context(), s, args[0], func(ctx context.Context, api caller) ([]missedRule, error) {
-			return missedRules(ctx, api, args[0], args[1])
-		})
-		if err != nil {
-			return err
-		}
-		if wantsJSON(c) {
-			return printJSON(t.out, found)
-		}
-		if len(found) == 0 {
-			_, err := fmt.Fprintln(t.out, "Rules found an object in every answer.")
-			return err
-		}
-		return table(t.out, func(row func(...string)) {
-			row("ROUTE", "RULE", "ANSWERS", "REASON", "LAST")
-			for _, one := range found {
-				row(cmp.Or(one.Route, "removed"), one.Rule, strconv.FormatInt(one.Calls, 10),
-					cmp.Or(missReasons[one.Reason], one.Reason), one.LastAt.Format("2006-01-02 15:04"))
+	var in contract.VersionPath
+	command := requestCommand(t, asProject, contract.ListRelationMisses.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			found, err := client.Do(c.Context(), api, contract.ListRelationMisses, in)
+			if err != nil {
+				return err
 			}
+			if wantsJSON(c) {
+				return printJSON(t.out, found)
+			}
+			rules, err := client.Do(c.Context(), api, contract.GetRules, in)
+			if err != nil {
+				return err
+			}
+			return printMissed(t, found.Items, rules.List)
 		})
-	}
+	command.Short = "List the answers of the last 30 days in which rules found no object to remember or forget"
 	addJSONFlag(command)
-	addServerFlag(command)
 	return command
 }
 
-func missedRules(ctx context.Context, api caller, project, version string) ([]missedRule, error) {
-	missed, err := api.RelationMisses(ctx, project, version)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := client.Do(ctx, api.Client, contract.GetRules, contract.VersionPath{
-		ProjectPath: contract.ProjectPath{Project: project}, Version: version,
-	})
-	if err != nil {
-		return nil, err
+func printMissed(t terminal, missed []contract.RelationMiss, rules []contract.Rule) error {
+	if len(missed) == 0 {
+		_, err := fmt.Fprintln(t.out, "Rules found an object in every answer.")
+		return err
 	}
 	routes := map[string]string{}
-	for _, rule := range rules.List {
+	for _, rule := range rules {
 		routes[rule.ID] = strings.Join(rule.Methods, ",") + " " + rule.Path
 	}
-	out := []missedRule{}
-	for _, one := range missed {
-		out = append(out, missedRule{one, routes[one.Rule]})
-	}
-	return out, nil
+	return table(t.out, func(row func(...string)) {
+		row("ROUTE", "RULE", "ANSWERS", "REASON", "LAST")
+		for _, one := range missed {
+			row(cmp.Or(routes[one.Rule], "removed"), one.Rule, strconv.FormatInt(one.Calls, 10),
+				cmp.Or(missReasons[one.Reason], one.Reason), one.LastAt.Format("2006-01-02 15:04"))
+		}
+	})
 }

@@ -2,12 +2,6 @@ package contract
 
 import "net/http"
 
-// EnvironmentPath are the path parameters of an environment.
-type EnvironmentPath struct {
-	VersionPath
-	Environment string `path:"environment" doc:"Name or id"`
-}
-
 // EnvironmentOf returns the path parameters of an environment of a project's version.
 func EnvironmentOf(project, version, environment string) EnvironmentPath {
 	return EnvironmentPath{VersionOf(project, version), environment}
@@ -71,10 +65,7 @@ type EnvironmentRemoval struct {
 	Removal
 }
 
-const (
-	environments = version + "/environments"
-	environment  = environments + "/{environment}"
-)
+const environments = version + "/environments"
 
 // The operations on environments.
 var (

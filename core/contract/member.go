@@ -96,7 +96,7 @@ func memberOf(field reflect.StructField, place Place) (Member, bool) {
 		m.Name, m.Required = name, !strings.Contains(options, "omit") // omitempty or omitzero
 	}
 	for tag, in := range map[string]Place{"path": InPath, "query": InQuery, "header": InHeader} {
-		if name := field.Tag.Get(tag); name != "" && place == 0 {
+		if name, _, _ := strings.Cut(field.Tag.Get(tag), ","); name != "" && place == 0 { // as in group_by,explode
 			m.Place, m.Name, m.Required = in, name, in == InPath
 		}
 	}

@@ -1,6 +1,10 @@
 package contract
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
 
 // OrNull returns a pointer to v, and nil, which is null in JSON, for the zero value.
 func OrNull[T comparable](v T) *T {
@@ -18,4 +22,13 @@ func UTC(t *time.Time) *time.Time {
 	}
 	u := t.UTC()
 	return &u
+}
+
+// rawJSON returns the JSON of texts, without the escapes that are only for HTML.
+func rawJSON(v any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(v) // JSON can hold every text
+	return bytes.TrimSpace(out.Bytes())
 }

@@ -6,9 +6,10 @@
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
 // enum, default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log.
 // flag is its flag on the command line, where that isn't its name: "overlap,duration" takes 24h for a number of
-// seconds, "expires,time" a time or 30d for that time from now, ",list" values with commas between them,
-// "client-secret-file,file" a file with a secret, and "-" has no flag. With ",each" the members of an object have flags
-// of their own. A third part, as in "expires,time,never", is the text for null.
+// seconds, "expires,time" a time or 30d for that time from now, "from,past" a time or 7d for that long ago, ",list"
+// values with commas between them, "client-secret-file,file" a file with a secret, and "-" has no flag. With ",each"
+// the members of an object have flags of their own. A third part, as in "expires,time,never", is the text for null.
+// RawBody, in place of Body, is one that the service reads itself, because it isn't an object, or not only JSON.
 package contract
 
 import (
@@ -68,20 +69,27 @@ func Operations() []Described {
 		accountOperations,
 		apiScopeOperations,
 		appClientOperations,
+		auditOperations,
 		corsOperations,
+		diagnosisOperations,
 		domainOperations,
 		environmentOperations,
+		explainOperations,
 		exportOperations,
 		groupMappingOperations,
 		groupOperations,
 		importOperations,
 		keyOperations,
 		keyTypeOperations,
+		openAPIDocumentOperations,
 		openAPISettingsOperations,
 		productOperations,
 		projectOperations,
 		proxyOperations,
 		providerOperations,
+		relationOperations,
+		requestOperations,
+		ruleCountOperations,
 		ruleOperations,
 		signupOperations,
 		teamOperations,
@@ -89,6 +97,7 @@ func Operations() []Described {
 		tokenOperations,
 		transformOperations,
 		upstreamOperations,
+		usageOperations,
 		userOperations,
 		versionOperations,
 		webhookOperations,

@@ -11,13 +11,20 @@ type VersionPath struct {
 	Version string `path:"version" doc:"Name or id"`
 }
 
+// EnvironmentPath are the path parameters of an environment.
+type EnvironmentPath struct {
+	VersionPath
+	Environment string `path:"environment" doc:"Name or id"`
+}
+
 // TenantPath is the path parameter of a tenant.
 type TenantPath struct {
 	Tenant string `path:"tenant" doc:"Id, or name of a tenant of a team"`
 }
 
 const (
-	project = "/api/v1/projects/{project}"
-	version = project + "/versions/{version}"
-	tenant  = "/api/v1/tenants/{tenant}"
+	project     = "/api/v1/projects/{project}"
+	version     = project + "/versions/{version}"
+	environment = version + "/environments/{environment}"
+	tenant      = "/api/v1/tenants/{tenant}"
 )

@@ -12,7 +12,6 @@ func TestReportOutcome(t *testing.T) {
 		steps []diagnosis.Outcome
 		want  diagnosis.Outcome
 	}{
-		"no steps":                {nil, diagnosis.Pass},
 		"all skipped":             {[]diagnosis.Outcome{diagnosis.Skip}, diagnosis.Pass},
 		"a warning after a pass":  {[]diagnosis.Outcome{diagnosis.Pass, diagnosis.Warn}, diagnosis.Warn},
 		"a failure and a warning": {[]diagnosis.Outcome{diagnosis.Fail, diagnosis.Warn}, diagnosis.Fail},
@@ -20,11 +19,14 @@ func TestReportOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r diagnosis.Report
-			for _, o := range tt.steps {
-				r.Steps = append(r.Steps, diagnosis.Step{Outcome: o})
+			add := map[diagnosis.Outcome]func(step, detail string, args ...any){
+				diagnosis.Skip: r.Skip, diagnosis.Pass: r.Pass, diagnosis.Warn: r.Warn, diagnosis.Fail: r.Fail,
 			}
-			if got := r.Outcome(); got != tt.want {
-				t.Errorf("Outcome() = %s, want %s", got, tt.want)
+			for _, o := range tt.steps {
+				add[o]("connect", "Tried %d time.", 1)
+			}
+			if r.Outcome != tt.want || len(r.Steps) != len(tt.steps) || r.Steps[0].Detail != "Tried 1 time." {
+				t.Errorf("%+v, want %s", r, tt.want)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ type documented struct {
 	postern *peer
 	export  string
 	rules   []contract.Rule
-	leftOut []client.LeftOutByRules
+	leftOut []contract.OperationWithoutRule
 	callers map[string][]string
 }
 
@@ -87,10 +87,13 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.SetOpenAPI(t.Context(), "shop", "1.0.0", gunzipped(t, file), false); err != nil {
+	version := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: "shop"}, Version: "1.0.0"}
+	in := contract.OpenAPIUpdate{VersionPath: version}
+	in.SetText(gunzipped(t, file))
+	if _, err := client.Do(t.Context(), api, contract.SetOpenAPIDocument, in); err != nil {
 		t.Fatal(err)
 	}
-	proposed, err := api.ProposedRules(t.Context(), "shop", "1.0.0")
+	proposed, err := client.Do(t.Context(), api, contract.ProposeRules, version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +104,7 @@ func enforceDocument(t *testing.T, up *upstream, file string) documented {
 		proposed.Rules[i].Mode = "" // shadow
 	}
 	rules, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
-		VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: "shop"}, Version: "1.0.0"},
-		Body:        contract.Rules{Mode: "enforce", Default: "deny", List: proposed.Rules},
+		VersionPath: version, Body: contract.Rules{Mode: "enforce", Default: "deny", List: proposed.Rules},
 	})
 	if err != nil {
 		t.Fatal(err)

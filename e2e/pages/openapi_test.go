@@ -46,19 +46,21 @@ func TestOpenAPI_realServices(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := api.SetOpenAPI(t.Context(), name, "1.0.0", unpacked(t, file), false); err != nil {
+		version := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: name}, Version: "1.0.0"}
+		in := contract.OpenAPIUpdate{VersionPath: version}
+		in.SetText(unpacked(t, file))
+		if _, err := client.Do(t.Context(), api, contract.SetOpenAPIDocument, in); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		proposed, err := api.ProposedRules(t.Context(), name, "1.0.0")
+		proposed, err := client.Do(t.Context(), api, contract.ProposeRules, version)
 		if err != nil || len(proposed.Rules) == 0 {
 			t.Errorf("%s: %d rules, %v", name, len(proposed.Rules), err)
 			continue
 		}
 		rules := contract.Rules{Default: "allow", Mode: "shadow", List: proposed.Rules[:min(len(proposed.Rules), 500)]}
 		if _, err := client.Do(t.Context(), api, contract.SetRules, contract.RulesUpdate{
-			VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: name}, Version: "1.0.0"},
-			Body:        rules,
+			VersionPath: version, Body: rules,
 		}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -133,7 +135,9 @@ func unpacked(t *testing.T, file string) string {
 // documentOf returns the OpenAPI document of a project's version 1.0.0.
 func documentOf(t *testing.T, api *client.Client, project string) (out any) {
 	t.Helper()
-	text, err := api.OpenAPIDocument(t.Context(), project, "1.0.0")
+	text, err := client.Do(t.Context(), api, contract.GetOpenAPIDocument, contract.VersionPath{
+		ProjectPath: contract.ProjectPath{Project: project}, Version: "1.0.0",
+	})
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}

@@ -27,7 +27,7 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.groupRoutes(api)
 	serveUpload(h, api, contract.ImportProject, h.Imports.Allow, h.Imports.Import)
 	for _, describe := range []func(*huma.OpenAPI){
-		describeUsage, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
+		describeEvents, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
 	} {
 		describe(api.OpenAPI())
 	}
@@ -101,12 +101,14 @@ func (h *Handler) projectRoutes(api huma.API) {
 	serve(h, api, contract.DeleteEnvironment, h.Projects.DeleteEnvironment)
 	serve(h, api, contract.GetEnvironmentCallers, h.Projects.EnvironmentCallers)
 
-	route(h, api, "explain", "GET", project+"/explain", 200, "Explain what the gateway answers to a call", h.explain)
-	h.ruleRoutes(api, project+"/versions/{version}/rules")
-	h.relationRoutes(api, project+"/relations")
+	serve(h, api, contract.Explain, h.Projects.Explain)
+	h.ruleRoutes(api)
+	serveList(h, api, contract.ListRelations, h.Relations.List)
+	serve(h, api, contract.AddRelations, h.Relations.Add)
+	serve(h, api, contract.RemoveRelations, h.Relations.Remove)
 	serve(h, api, contract.GetTransforms, h.Projects.Transforms)
 	serve(h, api, contract.SetTransforms, h.Projects.SetTransforms)
-	h.openAPIRoutes(api, project+"/versions/{version}/openapi")
+	h.openAPIRoutes(api)
 
 	serve(h, api, contract.ListKeyTypes, h.Projects.KeyTypes)
 	serve(h, api, contract.CreateKeyType, h.Projects.CreateKeyType)
@@ -117,13 +119,9 @@ func (h *Handler) projectRoutes(api huma.API) {
 
 // upstreamRoutes adds what upstreams recognize a project's calls by.
 func (h *Handler) upstreamRoutes(api huma.API) {
-	const project = "/api/v1/projects/{project}"
-	route(h, api, "check-target", "POST", project+"/environments/{environment}/check", 200,
-		"Check whether the gateway reaches an environment's target", h.checkTarget)
-	route(h, api, "test-token-issuer", "POST", project+"/versions/{version}/token-issuers/test", 200,
-		"Test whether the gateway could verify tokens of an issuer", h.testTokenIssuer)
-	route(h, api, "test-introspection", "POST", project+"/versions/{version}/introspection/test", 200,
-		"Test the endpoint that opaque tokens are introspected at", h.testIntrospection)
+	serve(h, api, contract.CheckTarget, h.Diagnostics.Target)
+	serve(h, api, contract.TestTokenIssuer, h.Diagnostics.Issuer)
+	serve(h, api, contract.TestIntrospection, h.Diagnostics.Introspection)
 
 	serve(h, api, contract.ListUpstreamHeaders, h.Projects.UpstreamHeaders)
 	serve(h, api, contract.GetUpstreamHeader, h.Projects.UpstreamHeader)
@@ -179,11 +177,10 @@ func (h *Handler) keyRoutes(api huma.API) {
 	serve(h, api, contract.FreezeKey, h.Keys.Freeze)
 	serve(h, api, contract.UnfreezeKey, h.Keys.Unfreeze)
 	serve(h, api, contract.RevokeKey, h.Keys.Revoke)
-	route(h, api, "get-usage", "GET", usageRoute, 200, "Get usage", h.getUsage)
 
-	route(h, api, "list-requests", "GET", requestsRoute, 200,
-		"List or stream requests", h.listRequests)
-	route(h, api, "get-request", "GET", requestsRoute+"/{request}", 200, "Get a request", h.getRequest)
+	serve(h, api, contract.GetUsage, h.Usage.Usage)
+	serve(h, api, contract.ListRequests, h.Usage.Requests)
+	serve(h, api, contract.GetRequest, h.Usage.Request)
 }
 
 // exportRoutes adds exports, webhooks and the audit log.
@@ -209,9 +206,9 @@ func (h *Handler) exportRoutes(api huma.API) {
 	serveList(h, api, contract.ListDeliveries, h.Webhooks.Deliveries)
 	serve(h, api, contract.Redeliver, h.Webhooks.Redeliver)
 
-	route(h, api, "list-audit", "GET", "/api/v1/audit", 200, "List audit entries", h.listAudit)
-	route(h, api, "verify-audit", "GET", "/api/v1/audit/verify", 200,
-		"Verify the audit log", h.verifyAudit)
+	serveList(h, api, contract.ListAuditEntries, h.Audit.List)
+	serve(h, api, contract.GetAuditEntry, h.Audit.Get)
+	serve(h, api, contract.VerifyAudit, h.Audit.Verify)
 }
 
 // loginRoutes adds hosted login: app clients, providers, users and the sign-up policy.

@@ -12,7 +12,7 @@ import (
 	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/audit"
+	"postern/service/login"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
@@ -100,7 +100,7 @@ func TestGroupMappings_microsoftOverage(t *testing.T) {
 	if got := s.arrive(overage); len(got) > 0 {
 		t.Errorf("with an overage: %q", got)
 	}
-	found, err := s.server.Audit.List(t.Context(), s.owner, audit.Query{Object: s.microsoftUser()})
+	found, err := s.server.Audit.List(t.Context(), s.owner, contract.AuditList{Object: s.microsoftUser()})
 	if err != nil || len(found.Items) == 0 {
 		t.Fatalf("%+v, %v", found, err)
 	}

@@ -11,7 +11,9 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/audit"
+	"postern/service/login"
 	"postern/testkit/fakegithub"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
@@ -77,10 +79,10 @@ func TestGroupMappings_gitHub(t *testing.T) {
 	}
 	t.Run("audit log", func(t *testing.T) {
 		found := s.claimEntries("github:"+fake.URL, "583231")
-		unavailable := slices.IndexFunc(found, func(e audit.Entry) bool {
+		unavailable := slices.IndexFunc(found, func(e contract.AuditEntry) bool {
 			return e.Detail["unavailable"] == "organizations organization_ids"
 		})
-		withheld := slices.IndexFunc(found, func(e audit.Entry) bool {
+		withheld := slices.IndexFunc(found, func(e contract.AuditEntry) bool {
 			return e.Detail["withheld"] == "organizations teams organization_ids team_ids"
 		})
 		if unavailable < 0 || withheld < 0 {
@@ -148,17 +150,17 @@ func TestGroupMappings_unstatedOnce(t *testing.T) {
 }
 
 // claimEntries are the audit entries of a user's mapped groups, the newest first.
-func (s *mappedApp) claimEntries(issuer, subject string) []audit.Entry {
+func (s *mappedApp) claimEntries(issuer, subject string) []contract.AuditEntry {
 	s.t.Helper()
 	user, err := s.db.Read(s.t.Context()).EndUserByIdentity(s.tenant, issuer, subject)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	found, err := s.server.Audit.List(s.t.Context(), s.owner, audit.Query{Object: user.ID})
+	found, err := s.server.Audit.List(s.t.Context(), s.owner, contract.AuditList{Object: user.ID})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return slices.DeleteFunc(found.Items, func(e audit.Entry) bool { return e.Detail["by"] != "claims" })
+	return slices.DeleteFunc(found.Items, func(e contract.AuditEntry) bool { return e.Detail["by"] != "claims" })
 }
 
 // GitHub has four claims, and the shared app asks for none of them.

@@ -9,7 +9,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/audit"
 	"postern/service/directory"
 	"postern/testkit/state"
 )
@@ -111,11 +110,11 @@ func TestManagedGroups_admin(t *testing.T) {
 	if status != http.StatusNoContent {
 		t.Errorf("DELETE answers %d %v", status, body)
 	}
-	entries, err := s.server.Audit.List(t.Context(), s.owner, audit.Query{Object: s.group})
+	entries, err := s.server.Audit.List(t.Context(), s.owner, contract.AuditList{Object: s.group})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries.Items) == 0 || entries.Items[0].Actor != admin {
+	if len(entries.Items) == 0 || entries.Items[0].Actor.ID != admin {
 		t.Errorf("the audit log has %+v, want the actor %s", entries.Items, admin)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
@@ -61,9 +62,9 @@ func auditList() *listing {
 	return l
 }
 
-// auditQuery is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
+// audit is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
 // field has an error.
-func (l *listing) auditQuery() (q audit.Query, fromField, toField ui.Value) {
+func (l *listing) audit() (in contract.AuditList, fromField, toField ui.Value) {
 	from, fromField := dayField(l.get("from"))
 	to, toField := dayField(l.get("to"))
 	if !to.IsZero() {
@@ -77,7 +78,8 @@ func (l *listing) auditQuery() (q audit.Query, fromField, toField ui.Value) {
 			l.query.Del(name)
 		}
 	}
-	return audit.Query{
+	return contract.AuditList{
+		Page:    l.asked(),
 		Team:    l.get("team"),
 		Project: l.get("project"),
 		Action:  l.get("action"),
@@ -86,15 +88,16 @@ func (l *listing) auditQuery() (q audit.Query, fromField, toField ui.Value) {
 		Object:  l.get("object"),
 		From:    from,
 		To:      to,
-		Page:    l.page(),
+		Sort:    l.sorting(),
+		Text:    l.get("q"),
 	}, fromField, toField
 }
 
 // showAudit shows the entries that the filters select.
 func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	list := auditList().read(v)
-	q, from, to := list.auditQuery()
-	found, unknown, err := h.listAudit(v, q)
+	in, from, to := list.audit()
+	found, unknown, err := h.listAudit(v, in)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -104,18 +107,18 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	}
 	m := views.Log{
 		Page:     v.shell("Audit log", list.with(), ui.Crumb{Text: "Audit log"}),
-		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, audit.Installation), ""),
-		Projects: optionsOf(choices.Projects, q.Project, "Every project"),
-		Actions:  optionsOf(actionChoices(), q.Action, "Everything"),
-		Outcomes: optionsOf(outcomeChoices, q.Outcome, "Done and refused"),
-		Text:     q.Text,
-		Actor:    q.Actor,
+		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, contract.Installation), ""),
+		Projects: optionsOf(choices.Projects, in.Project, "Every project"),
+		Actions:  optionsOf(actionChoices(), in.Action, "Everything"),
+		Outcomes: optionsOf(outcomeChoices, in.Outcome, "Done and refused"),
+		Text:     in.Text,
+		Actor:    in.Actor,
 		From:     from,
 		To:       to,
 		Unknown:  unknown,
 	}
 	if choices.MoreProjects {
-		m.Project = &ui.Value{Text: q.Project}
+		m.Project = &ui.Value{Text: in.Project}
 	}
 	for _, name := range []string{"object", "sort", "dir"} {
 		if value := list.get(name); value != "" {
@@ -128,8 +131,8 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	m.List = listView(list, found.List)
 	for _, e := range found.Items {
 		entry := auditEntry(e)
-		if q.Actor == "" {
-			entry.WhoURL = list.with("actor", cmp.Or(e.ActorName, e.Actor))
+		if in.Actor == "" {
+			entry.WhoURL = list.with("actor", *cmp.Or(e.Actor.Email, &e.Actor.ID))
 		}
 		m.Entries = append(m.Entries, entry)
 	}
@@ -141,17 +144,16 @@ var outcomeChoices = []audit.Choice{
 	{Value: models.OutcomeRefused, Title: "Refused"},
 }
 
-// listAudit lists entries. If the project of the query does not exist it lists none, and returns what was called for:
-// people type its name.
-func (h *Handler) listAudit(v *visit, q audit.Query) (found audit.Page, unknown string, err error) {
-	found, err = h.Audit.List(v.ctx(), v.who, q)
-	if fault.KindOf(err) != fault.NotFound || q.Project == "" {
+// listAudit lists entries. If the project that the query names does not exist it lists none, and returns the name:
+// people type it.
+func (h *Handler) listAudit(v *visit, in contract.AuditList) (found audit.Log, unknown string, err error) {
+	found, err = h.Audit.Log(v.ctx(), v.who, in)
+	if fault.KindOf(err) != fault.NotFound || in.Project == "" {
 		return found, "", err
 	}
-	unknown, q.Project = q.Project, ""
-	found, err = h.Audit.List(v.ctx(), v.who, q)
-	found.List = models.List[audit.Entry]{}
-	return found, unknown, err
+	unknown, in.Project = in.Project, ""
+	found, err = h.Audit.Log(v.ctx(), v.who, in)
+	return audit.Log{Team: found.Team}, unknown, err
 }
 
 // dayField parses a day as its first instant in UTC.
@@ -189,11 +191,11 @@ func actionChoices() []audit.Choice {
 	return out
 }
 
-func auditEntry(e audit.Entry) views.Entry {
+func auditEntry(e contract.AuditEntry) views.Entry {
 	out := views.Entry{
 		ID:      e.ID,
-		Time:    e.CreatedAt.UTC().Format("2 Jan 2006, 15:04:05"),
-		Stamp:   e.CreatedAt.UTC().Format(time.RFC3339Nano),
+		Time:    e.Time.Format("2 Jan 2006, 15:04:05"),
+		Stamp:   e.Time.Format(time.RFC3339Nano),
 		Who:     actorText(e),
 		Text:    auditText(e),
 		Refused: e.Outcome == models.OutcomeRefused,
@@ -216,9 +218,11 @@ func auditEntry(e audit.Entry) views.Entry {
 	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {
 		fact(strings.ToUpper(name[:1])+strings.ReplaceAll(name[1:], "_", " "), e.Detail[name])
 	}
-	fact("Actor", e.Actor)
-	fact("Credential", e.TokenID)
-	fact("Address", e.RemoteAddr)
+	fact("Actor", e.Actor.ID)
+	if e.Actor.Token != nil {
+		fact("Credential", *e.Actor.Token)
+	}
+	fact("Address", e.Address)
 	fact("Request", e.RequestID)
 	fact("Entry", fmt.Sprintf("%d, %s", e.Number, e.Hash))
 	if e.ProjectName != "" {

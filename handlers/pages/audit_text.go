@@ -5,28 +5,28 @@ import (
 	"strings"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/audit"
 )
 
 // actorText names the actor, as the start of a sentence.
-func actorText(e audit.Entry) string {
+func actorText(e contract.AuditEntry) string {
 	switch {
-	case e.ActorName != "":
-		return e.ActorName
-	case e.Actor == access.ActorAnonymous:
+	case e.Actor.Email != nil:
+		return *e.Actor.Email
+	case e.Actor.ID == access.ActorAnonymous:
 		return "A caller without a credential"
 	case (e.Action == string(access.ProjectTakedown) || e.Action == string(access.DomainApprove)) &&
 		e.Outcome == models.OutcomeDone:
 		return "An operator"
-	case strings.HasPrefix(e.Actor, "usr_"):
+	case strings.HasPrefix(e.Actor.ID, "usr_"):
 		return "A user"
-	case e.Actor == access.ActorCommandLine:
+	case e.Actor.ID == access.ActorCommandLine:
 		return "The server's command line"
-	case e.Actor == access.ActorWorkspaceKey+":"+e.TeamID:
+	case e.Team != nil && e.Actor.ID == access.ActorWorkspaceKey+":"+*e.Team:
 		return "The workspace key"
-	case strings.HasPrefix(e.Actor, access.ActorWorkspaceKey):
+	case strings.HasPrefix(e.Actor.ID, access.ActorWorkspaceKey):
 		return "The key of another workspace"
 	}
 	return "An account outside of this team"
@@ -34,7 +34,7 @@ func actorText(e audit.Entry) string {
 
 // auditText is the rest of the sentence. Actions without a text of their own are described
 // by the parts of their name.
-func auditText(e audit.Entry) string {
+func auditText(e contract.AuditEntry) string {
 	of := ""
 	if e.ProjectName != "" {
 		of = " of " + e.ProjectName
@@ -92,7 +92,7 @@ func auditText(e audit.Entry) string {
 }
 
 // projectLifeText describes a deletion, restoration or move. The project may be gone by now.
-func projectLifeText(e audit.Entry) string {
+func projectLifeText(e contract.AuditEntry) string {
 	name := cmp.Or(e.ProjectName, e.Detail["name"])
 	switch access.Action(e.Action) {
 	case access.ProjectRestore:
@@ -120,12 +120,12 @@ var domainChanges = map[string]string{
 	"certificate failed":   "could not obtain a certificate for",
 }
 
-func domainText(e audit.Entry) string {
+func domainText(e contract.AuditEntry) string {
 	change := e.Detail["change"]
 	return cmp.Or(domainChanges[change], pastOf(change)) + " host name " + e.Detail["host"]
 }
 
-func refusedText(e audit.Entry, of string) string {
+func refusedText(e contract.AuditEntry, of string) string {
 	switch access.Action(e.Action) {
 	case access.CredentialUse:
 		return "sent a credential that is not valid"
@@ -149,7 +149,7 @@ func article(noun string) string {
 }
 
 // keyText shows a key by its last characters, as lists of keys do.
-func keyText(e audit.Entry) string {
+func keyText(e contract.AuditEntry) string {
 	if _, last, ok := strings.Cut(e.Detail["key"], "…"); ok {
 		return "…" + last
 	}

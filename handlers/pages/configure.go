@@ -211,7 +211,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			Target:   ui.Value{Text: e.Target},
 
 			ManageURL:      environmentPath(p, version, e),
-			CheckAction:    targetCheckPath(p, e),
+			CheckAction:    targetCheckPath(p, version, e),
 			HeadersURL:     upstreamHeadersPath(p, version, e),
 			CertificateURL: clientCertificatePath(p, version, e),
 		})

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"postern/core/contract"
-	"postern/core/diagnosis"
 	"postern/handlers/pages/ascode"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -16,11 +15,11 @@ import (
 )
 
 // diagnosisBadges name the outcomes of a step.
-var diagnosisBadges = map[diagnosis.Outcome]ui.Badge{
-	diagnosis.Pass: {Tone: ui.Good, Text: "passed"},
-	diagnosis.Warn: {Tone: ui.Warn, Text: "warning"},
-	diagnosis.Fail: {Tone: ui.Bad, Text: "failed"},
-	diagnosis.Skip: {Tone: ui.Cold, Text: "skipped"},
+var diagnosisBadges = map[contract.TestOutcome]ui.Badge{
+	contract.TestPass: {Tone: ui.Good, Text: "passed"},
+	contract.TestWarn: {Tone: ui.Warn, Text: "warning"},
+	contract.TestFail: {Tone: ui.Bad, Text: "failed"},
+	contract.TestSkip: {Tone: ui.Cold, Text: "skipped"},
 }
 
 // diagnosisSteps name the steps of reports for people.
@@ -40,10 +39,10 @@ var diagnosisSteps = map[string]string{
 	"callback":    "Callback URL",
 }
 
-// diagnosed shows a report, or why there is none. status is that of the page. An error that is no refusal of the test
+// diagnosed shows a report, or why there is none. status is that of the page. An error that isn't a refusal of the test
 // itself is returned.
-func diagnosed(id, title string, r diagnosis.Report, err error) (m projects.Diagnosis, status int, _ error) {
-	m = projects.Diagnosis{ID: id, Title: title, Outcome: diagnosisBadges[r.Outcome()]}
+func diagnosed(id, title string, r contract.Diagnosis, err error) (m projects.Diagnosis, status int, _ error) {
+	m = projects.Diagnosis{ID: id, Title: title, Outcome: diagnosisBadges[r.Outcome]}
 	switch fault.KindOf(err) {
 	case fault.Conflict, fault.TooMany:
 		m.Problem = web.ProblemOf(err, "").Detail
@@ -68,8 +67,8 @@ func diagnosed(id, title string, r diagnosis.Report, err error) (m projects.Diag
 	return m, http.StatusOK, nil
 }
 
-func targetCheckPath(p rules.Project, e contract.Environment) string {
-	return projectPath(p.Name) + "/environments/" + e.ID + "/check"
+func targetCheckPath(p rules.Project, version rules.Version, e contract.Environment) string {
+	return environmentPath(p, version, e) + "/check"
 }
 
 // checkTarget checks an environment's target and shows the report.
@@ -82,25 +81,22 @@ func (h *Handler) checkTarget(v *visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, web.NotFound()
 	}
-	report, err := h.Diagnostics.Target(v.ctx(), v.who, p.ID, environment.ID)
+	report, err := h.Diagnostics.Target(v.ctx(), v.who, contract.EnvironmentPath{
+		VersionPath: versionIn(v, p), Environment: environment.ID,
+	})
 	shown, status, err := diagnosed("check-report", environment.Target, report, err)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	v.selectTeam(p.Team)
-	path := targetCheckPath(p, environment)
-	words := []string{"upstreams", "check", p.Name, environment.Name}
-	if len(p.Versions) > 1 {
-		words = append(words, "--version", version.Name)
-	}
 	return web.Answer{Status: status, Page: projects.TargetCheckPage(projects.TargetCheck{
 		Page: v.shell("Target check of "+environment.Name, projectPath(p.Name), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Target check of " + environment.Name}),
 		Title:   version.Name + "/" + environment.Name,
 		Target:  environment.Target,
-		Action:  path,
+		Action:  targetCheckPath(p, version, environment),
 		Report:  shown,
-		Command: ascode.Command(words...),
+		Command: ascode.Command("upstreams", "check", p.Name, version.Name, environment.Name),
 		BackURL: projectPath(p.Name) + "#" + version.ID,
 	})}, nil
 }

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/handlers/web"
 	rules "postern/service/projects"
-	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -18,12 +18,12 @@ import (
 func explainPath(p rules.Project) string { return projectPath(p.Name) + "/explain" }
 
 // explainURL leads to the explanation of a call that was made.
-func explainURL(p rules.Project, r usage.Request) string {
+func explainURL(p rules.Project, r contract.Request) string {
 	query := url.Values{
 		"version": {r.Version}, "environment": {r.Environment}, "method": {r.Method}, "path": {below(r)},
 	}
-	if r.CredentialID != "" {
-		query.Set("key", r.CredentialID)
+	if r.Key != nil {
+		query.Set("key", *r.Key)
 	}
 	return explainPath(p) + "?" + query.Encode()
 }
@@ -35,20 +35,21 @@ func (h *Handler) showExplain(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	asked := func(name string) string { return strings.TrimSpace(v.c.Query(name)) }
-	in := rules.ExplainInput{
+	in := contract.Question{
+		ProjectPath: contract.ProjectPath{Project: p.ID},
 		Version:     asked("version"),
 		Environment: asked("environment"),
 		Method:      asked("method"),
 		Path:        asked("path"),
 		Key:         asked("key"),
 		User:        asked("user"),
-		Scopes:      strings.Fields(asked("scopes")),
+		Scopes:      strings.Join(strings.Fields(asked("scopes")), " "),
 	}
 	v.selectTeam(p.Team)
 	status, wrong := http.StatusOK, &formErrors{}
 	var answer *projects.Explained
 	if in.Path != "" {
-		found, err := h.Projects.Explain(v.ctx(), v.who, p.ID, in)
+		found, err := h.Projects.Explain(v.ctx(), v.who, in)
 		switch mistakes, ok := formErrorsIn(err); {
 		case ok:
 			status, wrong = mistakes.status, mistakes
@@ -65,7 +66,7 @@ func (h *Handler) showExplain(v *visit) (web.Answer, error) {
 	return web.Answer{Status: status, Page: projects.ExplainPage(m)}, nil
 }
 
-func explainModel(p rules.Project, in rules.ExplainInput, wrong *formErrors) projects.Explain {
+func explainModel(p rules.Project, in contract.Question, wrong *formErrors) projects.Explain {
 	m := projects.Explain{
 		Action:      explainPath(p),
 		Version:     wrong.value("/version", in.Version),
@@ -73,7 +74,7 @@ func explainModel(p rules.Project, in rules.ExplainInput, wrong *formErrors) pro
 		Path:        wrong.value("/path", in.Path),
 		Key:         wrong.value("/key", in.Key),
 		User:        wrong.value("/user", in.User),
-		Scopes:      wrong.value("/scopes", strings.Join(in.Scopes, " ")),
+		Scopes:      wrong.value("/scopes", in.Scopes),
 		BackURL:     projectPath(p.Name),
 	}
 	m.Error = wrong.rest()
@@ -94,7 +95,7 @@ func explainModel(p rules.Project, in rules.ExplainInput, wrong *formErrors) pro
 	return m
 }
 
-func explained(p rules.Project, in rules.ExplainInput, found policy.Explanation) *projects.Explained {
+func explained(p rules.Project, in contract.Question, found contract.Explanation) *projects.Explained {
 	method := strings.ToUpper(in.Method)
 	if method == "" {
 		method = http.MethodGet
@@ -102,10 +103,10 @@ func explained(p rules.Project, in rules.ExplainInput, found policy.Explanation)
 	named := ruleNames(p)
 	out := &projects.Explained{
 		Call:     method + " " + in.Path,
-		Verdict:  verdictBadge(found.Denial),
+		Verdict:  verdictBadge(found.GatewayAnswer),
 		Decided:  decidedBy(found, named),
-		Exported: verdictBadge(found.Exported),
-		Differs:  found.Exported != found.Denial,
+		Exported: verdictBadge(found.OnExport),
+		Differs:  found.OnExport != found.GatewayAnswer,
 		Command:  explainCommand(p, method, in),
 	}
 	for _, step := range found.Steps {
@@ -149,17 +150,17 @@ var outcomeBadges = map[string]ui.Badge{
 	policy.OutcomeRefuse: {Tone: ui.Warn, Text: "would refuse"},
 }
 
-func verdictBadge(d policy.Denial) ui.Badge {
-	if d == (policy.Denial{}) {
+func verdictBadge(a contract.GatewayAnswer) ui.Badge {
+	if a.Forwards() {
 		return ui.Badge{Tone: ui.Good, Text: "forwarded"}
 	}
-	return ui.Badge{Tone: ui.Bad, Text: strconv.Itoa(d.Status) + " " + d.Code}
+	return ui.Badge{Tone: ui.Bad, Text: strconv.Itoa(a.Status) + " " + a.Code}
 }
 
 // decidedBy says what decided, in a sentence.
-func decidedBy(found policy.Explanation, named *strings.Replacer) string {
+func decidedBy(found contract.Explanation, named *strings.Replacer) string {
 	verb := "lets it pass"
-	if found.Denial != (policy.Denial{}) {
+	if !found.Forwards() {
 		verb = "refuses it"
 	}
 	switch by := found.DecidedBy; by {
@@ -178,14 +179,14 @@ func decidedBy(found policy.Explanation, named *strings.Replacer) string {
 }
 
 // explainCommand is the command that asks the same.
-func explainCommand(p rules.Project, method string, in rules.ExplainInput) string {
+func explainCommand(p rules.Project, method string, in contract.Question) string {
 	words := []string{"postern", "explain", p.Name, method, shellWord(in.Path)}
 	for _, flag := range []struct{ name, value string }{
 		{"--version", in.Version},
-		{"--env", in.Environment},
+		{"--environment", in.Environment},
 		{"--key", in.Key},
 		{"--user", in.User},
-		{"--scopes", strings.Join(in.Scopes, " ")},
+		{"--scopes", in.Scopes},
 	} {
 		if flag.value != "" {
 			words = append(words, flag.name, shellWord(flag.value))

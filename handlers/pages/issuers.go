@@ -13,7 +13,6 @@ import (
 	"postern/handlers/web"
 	"postern/platform/secrets"
 	"postern/service/access"
-	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -166,9 +165,17 @@ func (h *Handler) changeIssuers(v *visit, form accessForm, do string) (web.Answe
 	return web.Answer{Status: status, Page: accessPage.show(m)}, nil
 }
 
+// path is the version whose page the form is on.
+func (f accessForm) path(v *visit) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: v.param("project")}, Version: f.version}
+}
+
 func (h *Handler) testIssuer(v *visit, form accessForm, n int, m *projects.Access) (int, error) {
 	row, shown := form.issuers[n], &m.Issuers[n]
-	report, err := h.Diagnostics.Issuer(v.ctx(), v.who, v.param("project"), form.version, row.pair, row.token)
+	report, err := h.Diagnostics.Issuer(v.ctx(), v.who, contract.TokenIssuerTest{
+		VersionPath: form.path(v),
+		Body:        contract.IssuerToTest{TokenIssuer: row.pair, Token: contract.Secret(row.token)},
+	})
 	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
 		markIssuer(shown, wrong, "")
 		return wrong.status, nil
@@ -179,10 +186,11 @@ func (h *Handler) testIssuer(v *visit, form accessForm, n int, m *projects.Acces
 }
 
 func (h *Handler) testIntrospection(v *visit, form accessForm, m *projects.Access) (int, error) {
-	in := form.introspection.input()
-	report, err := h.Diagnostics.Introspection(
-		v.ctx(), v.who, v.param("project"), form.version, rules.ReadIntrospection(in), form.introspection.token,
-	)
+	in := form.introspection
+	report, err := h.Diagnostics.Introspection(v.ctx(), v.who, contract.IntrospectionTest{
+		VersionPath: form.path(v),
+		Body:        contract.IntrospectionToTest{Opaque: in.asked(), Token: contract.Secret(in.token)},
+	})
 	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
 		form.introspection.mark(&m.Introspection, wrong, "")
 		return wrong.status, nil
@@ -245,6 +253,15 @@ func introspectionFormOf(of *snapshot.Introspection) introspectionForm {
 func introspectionOf(of *snapshot.Introspection) projects.Introspection {
 	out := projects.Introspection{HasSecret: of != nil && of.HasSecret}
 	introspectionFormOf(of).mark(&out, &formErrors{}, "")
+	return out
+}
+
+// asked is input for a test.
+func (f introspectionForm) asked() *contract.NewIntrospection {
+	out := &contract.NewIntrospection{Introspection: f.Introspection}
+	if secret := f.input().ClientSecret; secret != nil {
+		out.ClientSecret = new(contract.Secret(*secret))
+	}
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -28,7 +29,7 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Projects.OpenAPI(v.ctx(), v.who, p.ID, v.param("version"))
+	found, err := h.Projects.OpenAPI(v.ctx(), v.who, versionIn(v, p))
 	none := fault.CodeOf(err) == "no_openapi_document"
 	if err != nil && !none {
 		return web.Answer{}, err
@@ -51,7 +52,7 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 	mayChange := v.mayChange(p, access.ProjectUpdate)
 	if !none {
 		m.Facts, m.Search, m.Total = openAPIFacts(found), v.c.Query("q"), len(found.Operations)
-		m.Warnings, _ = warningTexts(found.Warnings, nil)
+		m.Warnings = noticesOf(found.Warnings)
 		addOperations(&m, found, v.c.Query("page"))
 		if mayChange {
 			m.RulesURL = rulesPath(p, v.param("version")) + "?proposed=true#change"
@@ -77,10 +78,10 @@ func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int
 	return web.Answer{Status: status, Page: projects.OpenAPIPage(m)}, nil
 }
 
-func openAPIFacts(found rules.OpenAPI) []ui.Fact {
+func openAPIFacts(found contract.OpenAPI) []ui.Fact {
 	facts := []ui.Fact{
 		{Label: "Title", Value: found.Title + " " + found.Version},
-		{Label: "OpenAPI", Value: found.Spec},
+		{Label: "OpenAPI", Value: found.OpenAPI},
 		{Label: "Operations", Value: strconv.Itoa(len(found.Operations))},
 	}
 	for i, server := range found.Servers {
@@ -103,16 +104,18 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	in := rules.OpenAPIInput{
-		Document: []byte(v.posted("openapi_document")),
-		URL:      strings.TrimSpace(v.posted("openapi_url")),
-		IfMatch:  v.posted("revision"),
-	}
-	revision := in.IfMatch
-	if in.URL == "" && strings.TrimSpace(v.posted("openapi_document")) == "" {
+	in := contract.OpenAPIUpdate{VersionPath: versionIn(v, p), Condition: v.condition()}
+	url, document := strings.TrimSpace(v.posted("openapi_url")), v.posted("openapi_document")
+	switch {
+	case url != "":
+		in.SetURL(url)
+	case strings.TrimSpace(document) != "":
+		in.SetText(document)
+	default:
 		err = fault.InvalidField("/url", "required", "Enter the URL of a document, or the document itself.")
-	} else {
-		_, _, err = h.Projects.SetOpenAPI(v.ctx(), v.who, p.ID, v.param("version"), in)
+	}
+	if err == nil {
+		_, err = h.Projects.SetOpenAPI(v.ctx(), v.who, in)
 	}
 	if err == nil {
 		return v.done("openapi", openAPIPath(p, v.param("version")), p.DisplayName)
@@ -120,10 +123,10 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 	shown := func(problem string, wrong *formErrors, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
 			f := m.Form
-			f.URL, f.Error = wrong.value("/url", in.URL), problem
-			f.Document = ui.Value{Text: v.posted("openapi_document")}
+			f.URL, f.Error = wrong.value("/url", url), problem
+			f.Document = ui.Value{Text: document}
 			if problem == "" {
-				f.Revision = revision
+				f.Revision = in.IfMatch
 				f.Document.Error = wrong.rest()
 			}
 		}, status)
@@ -148,7 +151,7 @@ func (h *Handler) removeOpenAPI(v *visit) (web.Answer, error) {
 		err = v.confirmed("Tick the box to remove the document.")
 	}
 	if err == nil {
-		err = h.Projects.RemoveOpenAPI(v.ctx(), v.who, p.ID, v.param("version"), "")
+		_, err = h.Projects.RemoveOpenAPI(v.ctx(), v.who, contract.OpenAPIRemoval{VersionPath: versionIn(v, p)})
 	}
 	if wrong, ok := formErrorsIn(err); ok {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {

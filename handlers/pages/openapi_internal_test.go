@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"postern/core/openapi"
-	rules "postern/service/projects"
+	"postern/core/contract"
 	"postern/views/projects"
 )
 
@@ -15,9 +14,9 @@ import (
 func TestAddOperations_pages(t *testing.T) {
 	t.Parallel()
 	const all, most = 10_000, 500_000
-	var found rules.OpenAPI
+	var found contract.OpenAPI
 	for i := range all {
-		found.Operations = append(found.Operations, openapi.Operation{
+		found.Operations = append(found.Operations, contract.OpenAPIOperation{
 			Method:  "GET",
 			Path:    fmt.Sprintf("/organizations/{organization}/projects/{project}/things/%05d", i),
 			Summary: strings.Repeat("What the operation does, at length. ", 10),

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"postern/core/contract"
-	"postern/core/openapi"
 	"postern/core/openapi/reference"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -21,9 +20,9 @@ import (
 
 // addOperations adds a page of the operations with a text in their path, summary, scopes or tag, by tag in the order in
 // which the tags come first.
-func addOperations(m *projects.OpenAPI, found rules.OpenAPI, page string) {
+func addOperations(m *projects.OpenAPI, found contract.OpenAPI, page string) {
 	order, search := map[string]int{}, strings.ToLower(strings.TrimSpace(m.Search))
-	var matching []openapi.Operation
+	var matching []contract.OpenAPIOperation
 	for _, op := range found.Operations {
 		text := strings.ToLower(op.Method + " " + op.Path + " " + op.Summary + " " + strings.Join(op.Scopes, ", ") +
 			" " + op.Tag + " " + op.ID)
@@ -35,7 +34,7 @@ func addOperations(m *projects.OpenAPI, found rules.OpenAPI, page string) {
 		}
 		matching = append(matching, op)
 	}
-	slices.SortStableFunc(matching, func(a, b openapi.Operation) int { return order[a.Tag] - order[b.Tag] })
+	slices.SortStableFunc(matching, func(a, b contract.OpenAPIOperation) int { return order[a.Tag] - order[b.Tag] })
 	at := func(page int) string {
 		return m.URL + "?" + url.Values{"q": {m.Search}, "page": {strconv.Itoa(page)}}.Encode() + "#openapi-operations"
 	}
@@ -44,7 +43,7 @@ func addOperations(m *projects.OpenAPI, found rules.OpenAPI, page string) {
 }
 
 // operationGroups returns operations that are sorted by tag.
-func operationGroups(list []openapi.Operation, path string) (out []projects.OperationGroup) {
+func operationGroups(list []contract.OpenAPIOperation, path string) (out []projects.OperationGroup) {
 	for i, op := range list {
 		if i == 0 || op.Tag != list[i-1].Tag {
 			out = append(out, projects.OperationGroup{Tag: cmp.Or(short(op.Tag), "Untagged")})
@@ -146,7 +145,7 @@ func (h *Handler) showOperation(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	document, found, err := h.Projects.OpenAPIOperation(v.ctx(), v.who, p.ID, v.param("version"), v.c.Query("method"),
+	found, of, err := h.Projects.OpenAPIOperation(v.ctx(), v.who, versionIn(v, p), v.c.Query("method"),
 		v.c.Query("path"))
 	if err != nil {
 		return web.Answer{}, err
@@ -156,7 +155,7 @@ func (h *Handler) showOperation(v *visit) (web.Answer, error) {
 	title := found.Method + " " + found.Path
 	m := projects.Operation{
 		Page: v.shell(title, back, projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "OpenAPI document of version " + document.Of, URL: back}, ui.Crumb{Text: title}),
+			ui.Crumb{Text: "OpenAPI document of version " + of, URL: back}, ui.Crumb{Text: title}),
 		Method:      found.Method,
 		Path:        found.Path,
 		Summary:     found.Summary,

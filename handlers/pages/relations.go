@@ -28,7 +28,7 @@ func relationsPath(p rules.Project) string { return projectPath(p.Name) + "/rela
 
 // forgetPath leads to the confirmation that a relation is forgotten. Objects have slashes and escapes, so that they
 // are in the query.
-func forgetPath(p rules.Project, f relations.Filter) string {
+func forgetPath(p rules.Project, f contract.RelationFilter) string {
 	query := url.Values{"tenant": {f.Tenant}, "object": {f.Object}, "user": {f.User}}
 	return relationsPath(p) + "/forget?" + query.Encode()
 }
@@ -97,12 +97,19 @@ func relationList(p rules.Project) *listing {
 // relationRows adds the relations that the query asks for.
 func (h *Handler) relationRows(v *visit, p rules.Project, m *projects.Relations, mayChange bool) error {
 	list := relationList(p).read(v)
-	filter := relations.Filter{Tenant: list.get("tenant"), User: list.get("user"), Object: list.get("object")}
-	page := list.page()
-	if m.ByTenant {
-		page.Sort = list.sort() // the usual order is by tenant
+	in := contract.RelationList{
+		ProjectPath: contract.ProjectPath{Project: p.ID},
+		Page:        list.asked(),
+		RelationFilter: contract.RelationFilter{
+			Tenant: list.get("tenant"), User: list.get("user"), Object: list.get("object"),
+		},
+		Sort: list.sorting(),
+		Text: list.get("q"),
 	}
-	found, err := h.Relations.List(v.ctx(), v.who, p.ID, filter, page)
+	if m.ByTenant && in.Sort == "" {
+		in.Sort = "object" // the usual order is by tenant
+	}
+	found, err := h.Relations.List(v.ctx(), v.who, in)
 	if wrong, ok := formErrorsIn(err); ok {
 		m.List, m.Wrong = listView(list, found), wrong.rest()
 		return nil
@@ -115,11 +122,11 @@ func (h *Handler) relationRows(v *visit, p rules.Project, m *projects.Relations,
 		row := projects.RelationRow{Object: r.Object, User: r.User, Tenant: r.Tenant, Since: moment(r.CreatedAt)}
 		if _, err := models.ParseID("usr", r.User); err == nil {
 			row.UserURL = userPath(r.User)
-		} else if filter.User == "" {
+		} else if in.User == "" {
 			row.AllURL = list.with("user", r.User)
 		}
 		if mayChange {
-			row.ForgetURL = forgetPath(p, relations.Filter{Tenant: r.Tenant, Object: r.Object, User: r.User})
+			row.ForgetURL = forgetPath(p, contract.RelationFilter{Tenant: r.Tenant, Object: r.Object, User: r.User})
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -133,16 +140,15 @@ func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.Relation
 		if !version.Rules.NamesObjects() {
 			continue
 		}
-		missed, err := h.Usage.RelationMisses(v.ctx(), v.who, p.ID, version.ID)
+		of := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: p.ID}, Version: version.ID}
+		missed, err := h.Usage.RelationMisses(v.ctx(), v.who, of)
 		if err != nil {
 			return nil, err
 		}
-		if len(missed) == 0 {
+		if len(missed.Items) == 0 {
 			continue
 		}
-		found, err := h.Projects.Rules(v.ctx(), v.who, contract.VersionPath{
-			ProjectPath: contract.ProjectPath{Project: p.ID}, Version: version.ID,
-		})
+		found, err := h.Projects.Rules(v.ctx(), v.who, of)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +156,7 @@ func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.Relation
 		for _, rule := range found.List {
 			routes[rule.ID] = strings.Join(rule.Methods, ", ") + " " + rule.Path
 		}
-		for _, one := range missed {
+		for _, one := range missed.Items {
 			out = append(out, projects.RelationMiss{
 				Route:    routes[one.Rule],
 				Version:  version.Name,
@@ -165,13 +171,13 @@ func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.Relation
 }
 
 func (h *Handler) addRelation(v *visit) (web.Answer, error) {
-	typed := relations.Relation{
+	typed := contract.NewRelation{
 		Tenant: v.posted("tenant"),
 		User:   strings.TrimSpace(v.posted("user")),
 		Object: strings.TrimSpace(v.posted("object")),
 	}
-	added, err := h.Relations.Add(v.ctx(), v.who, v.param("project"), []relations.Relation{typed})
-	if err == nil && added == 0 {
+	added, err := h.Relations.Add(v.ctx(), v.who, contract.RelationsOf(v.param("project"), typed))
+	if err == nil && added.Added == 0 {
 		return v.done("relation_exists", projectPath(v.param("project"))+"/relations", typed.User, typed.Object)
 	}
 	if err == nil {
@@ -204,9 +210,9 @@ func (h *Handler) importRelations(v *visit) (web.Answer, error) {
 	}
 	file, err := postedFile(v.c.Request)
 	if err == nil {
-		var added, existing int64
-		if added, existing, err = h.Relations.Import(v.ctx(), v.who, p.ID, relations.NewReader(file)); err == nil {
-			return v.done(importedFlash(added, existing), relationsPath(p))
+		var sum contract.AddedRelations
+		if sum, err = h.Relations.Import(v.ctx(), v.who, p.ID, relations.NewReader(file)); err == nil {
+			return v.done(importedFlash(sum), relationsPath(p))
 		}
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -223,11 +229,11 @@ func (h *Handler) importRelations(v *visit) (web.Answer, error) {
 	}, wrong.status)
 }
 
-func importedFlash(added, existing int64) string {
+func importedFlash(sum contract.AddedRelations) string {
 	switch {
-	case added == 0:
+	case sum.Added == 0:
 		return "relations_exist"
-	case existing == 0:
+	case sum.Existing == 0:
 		return "relations_made"
 	}
 	return "relations_some_made"
@@ -291,18 +297,20 @@ func (h *Handler) showForgetRelation(v *visit) (web.Answer, error) {
 	return h.forgetRelationWith(v, p, relationNamed(v.c.Query), &formErrors{})
 }
 
-func relationNamed(field func(string) string) relations.Filter {
-	return relations.Filter{Tenant: field("tenant"), Object: field("object"), User: field("user")}
+func relationNamed(field func(string) string) contract.RelationFilter {
+	return contract.RelationFilter{Tenant: field("tenant"), Object: field("object"), User: field("user")}
 }
 
-// forgetRelationWith asks before a relation is forgotten, or says that there is none.
+// forgetRelationWith asks before a relation is forgotten, or says that it does not exist.
 func (h *Handler) forgetRelationWith(
-	v *visit, p rules.Project, f relations.Filter, wrong *formErrors,
+	v *visit, p rules.Project, f contract.RelationFilter, wrong *formErrors,
 ) (web.Answer, error) {
 	if f.Object == "" || f.User == "" {
 		return web.Answer{}, web.NotFound()
 	}
-	found, err := h.Relations.List(v.ctx(), v.who, p.ID, f, models.Page{Limit: 1})
+	found, err := h.Relations.List(v.ctx(), v.who, contract.RelationList{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: contract.Page{Limit: 1}, RelationFilter: f,
+	})
 	if _, ok := formErrorsIn(err); ok {
 		err = web.NotFound()
 	}
@@ -358,7 +366,9 @@ func (h *Handler) forgetRelation(v *visit) (web.Answer, error) {
 		return web.Answer{}, web.NotFound()
 	}
 	if err = v.confirmed("Tick the box to forget the owner."); err == nil {
-		_, err = h.Relations.Remove(v.ctx(), v.who, p.ID, f)
+		_, err = h.Relations.Remove(v.ctx(), v.who, contract.RelationRemoval{
+			ProjectPath: contract.ProjectPath{Project: p.ID}, RelationFilter: f,
+		})
 	}
 	if err == nil {
 		return v.done("relation_gone", relationsPath(p), f.User, f.Object)

@@ -2,13 +2,13 @@ package pages
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"postern/core/contract"
 	"postern/handlers/web"
 	rules "postern/service/projects"
-	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -19,7 +19,9 @@ func (h *Handler) showRequest(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	r, err := h.Usage.RequestByID(v.ctx(), v.who, p.ID, v.param("request"))
+	r, err := h.Usage.Request(v.ctx(), v.who, contract.RequestPath{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Request: v.param("request"),
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -27,11 +29,11 @@ func (h *Handler) showRequest(v *visit) (web.Answer, error) {
 	path := requestsPath(p) + "/" + url.PathEscape(r.ID)
 	m := projects.RequestDetail{
 		Page: v.shell("Request to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: r.Start.UTC().Format("15:04:05.000")}),
+			ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: r.Time.Format("15:04:05.000")}),
 		Request: requestRow(p, r.Request),
 		Facts: []ui.Fact{
-			{Label: "Time", Value: r.Start.UTC().Format("2 Jan 2006, 15:04:05.000 UTC")},
-			{Label: "Took", Value: durationText(r.Duration)},
+			{Label: "Time", Value: r.Time.Format("2 Jan 2006, 15:04:05.000 UTC")},
+			{Label: "Took", Value: durationText(r.DurationMS.Duration())},
 			{Label: "Route", Value: r.Route, Mono: true},
 			{Label: "Environment", Value: r.Version + " " + r.Environment},
 			{Label: "Address", Value: r.RemoteIP, Mono: true},
@@ -40,23 +42,23 @@ func (h *Handler) showRequest(v *visit) (web.Answer, error) {
 		Curl:    h.curlOf(p, r.Request),
 		BackURL: requestsPath(p),
 	}
-	if r.FirstByte > 0 {
-		m.Facts = append(m.Facts[:2:2], append([]ui.Fact{{Label: "First byte", Value: durationText(r.FirstByte)}},
-			m.Facts[2:]...)...)
+	if r.FirstByteMS != nil {
+		first := ui.Fact{Label: "First byte", Value: durationText(r.FirstByteMS.Duration())}
+		m.Facts = slices.Insert(m.Facts, 2, first)
 	}
-	if r.ShadowRule != "" {
+	if r.ShadowCode != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Refused by rules in shadow", Value: r.ShadowCode, Mono: true})
 	}
-	if r.InvalidAt != "" {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Not as in the OpenAPI document", Value: r.InvalidWhy})
+	if r.Invalid != "" {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Not as in the OpenAPI document", Value: r.Invalid})
 	}
 	for _, step := range r.Steps {
 		m.Steps = append(m.Steps, requestStep(step, r.Request))
 	}
-	for _, line := range r.Upstream {
+	for _, line := range r.UpstreamHeaders {
 		m.Upstream = append(m.Upstream, ui.Fact{Label: line.Name, Value: line.Value, Mono: true})
 	}
-	if len(r.Upstream) > 0 {
+	if len(r.UpstreamHeaders) > 0 {
 		m.Upstream = append(m.Upstream, h.secretLines(v, p, r.EnvironmentID)...)
 	}
 	return web.Show(projects.RequestPage(m)), nil
@@ -72,16 +74,16 @@ var requestStepNames = map[string]string{
 	"forward":  "Forward",
 }
 
-func requestStep(step usage.RequestStep, r usage.Request) projects.ExplainedStep {
+func requestStep(step contract.RequestStep, r contract.Request) projects.ExplainedStep {
 	out := projects.ExplainedStep{Name: requestStepNames[step.Step], Outcome: ui.Badge{Text: "not reached"}}
 	switch step.Outcome {
-	case usage.StepPassed:
+	case contract.StepPassed:
 		out.Outcome = ui.Badge{Tone: ui.Good, Text: "passed"}
-	case usage.StepAnswered:
+	case contract.StepAnswered:
 		out.Outcome = statusBadge(r.Status)
 		switch {
-		case r.Code != "":
-			out.Detail = r.Code
+		case r.Code != nil:
+			out.Detail = *r.Code
 		case step.Step == "forward":
 			out.Detail = "the upstream answered"
 		}
@@ -109,7 +111,7 @@ func (h *Handler) secretLines(v *visit, p rules.Project, environment string) (li
 }
 
 // curlOf returns a command that makes the same call. Query, headers and body are not in the log.
-func (h *Handler) curlOf(p rules.Project, r usage.Request) string {
+func (h *Handler) curlOf(p rules.Project, r contract.Request) string {
 	rest := below(r)
 	if rest == r.Path { // by a host name of the customer's
 		return ""
@@ -118,7 +120,7 @@ func (h *Handler) curlOf(p rules.Project, r usage.Request) string {
 	if r.Method != "GET" {
 		command += " -X " + shellQuoted(r.Method)
 	}
-	if r.CredentialID != "" {
+	if r.Key != nil {
 		command += ` -H "X-API-Key: $API_KEY"`
 	}
 	address := h.Web.Config.Address(p.Name, r.Version, r.Environment)
@@ -129,9 +131,9 @@ func (h *Handler) curlOf(p rules.Project, r usage.Request) string {
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // filterOf returns the filter of the query, and the query without anything else.
-func filterOf(v *visit) (usage.RequestFilter, url.Values) {
+func filterOf(v *visit) (contract.RequestFilter, url.Values) {
 	of := func(name string) string { return strings.TrimSpace(v.c.Query(name)) }
-	filter := usage.RequestFilter{Status: of("status"), Owner: of("owner"), Path: of("path"), Code: of("code")}
+	filter := contract.RequestFilter{Status: of("status"), Owner: of("owner"), Path: of("path"), Code: of("code")}
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"status": filter.Status, "owner": filter.Owner, "path": filter.Path, "code": filter.Code,

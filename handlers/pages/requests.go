@@ -13,10 +13,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 	rules "postern/service/projects"
-	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -43,7 +42,11 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 	cursor := v.c.Query("before")
 	filter, query := filterOf(v)
 	status, wrong := http.StatusOK, &formErrors{}
-	found, err := h.Usage.Requests(v.ctx(), v.who, p.ID, filter, models.Page{Cursor: cursor, Limit: requestsPerPage})
+	found, err := h.Usage.Requests(v.ctx(), v.who, contract.RequestList{
+		ProjectPath:   contract.ProjectPath{Project: p.ID},
+		Page:          contract.Page{Cursor: cursor, Limit: requestsPerPage},
+		RequestFilter: filter,
+	})
 	if mistakes, ok := formErrorsIn(err); ok {
 		status, wrong = mistakes.status, mistakes
 	} else if err != nil {
@@ -65,8 +68,8 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 	if cursor == "" && err == nil && !found.NoGateway {
 		m.LiveURL = here // an older page does not change
 	}
-	if found.Next != "" {
-		query.Set("before", found.Next)
+	if found.NextCursor != nil {
+		query.Set("before", *found.NextCursor)
 		m.OlderURL = path + "?" + query.Encode()
 	}
 	if found.Dropped > 0 {
@@ -77,7 +80,7 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		m.LiveFrom = found.Items[0].ID
 	}
 	// The log has calls in the order in which they ended.
-	slices.SortStableFunc(found.Items, func(a, b usage.Request) int { return b.Start.Compare(a.Start) })
+	slices.SortStableFunc(found.Items, func(a, b contract.Request) int { return b.Time.Compare(a.Time) })
 	for _, r := range found.Items {
 		m.Rows = append(m.Rows, requestRow(p, r))
 	}
@@ -101,42 +104,46 @@ func statusOptions(chosen string) []ui.Option {
 
 func (h *Handler) followRows(v *visit, p rules.Project) {
 	after := cmp.Or(v.c.GetHeader("Last-Event-ID"), v.c.Query("after"))
-	h.Web.StreamRequests(v.c, h.Usage, after, func(r usage.Request) ([]byte, error) {
+	h.Web.StreamRequests(v.c, h.Usage, after, func(r contract.Request) ([]byte, error) {
 		var row bytes.Buffer
 		err := projects.RequestRow(requestRow(p, r)).Render(v.ctx(), &row)
 		return row.Bytes(), err
 	})
 }
 
-func requestRow(p rules.Project, r usage.Request) projects.Request {
+func requestRow(p rules.Project, r contract.Request) projects.Request {
 	row := projects.Request{
-		Time:        r.Start.UTC().Format("15:04:05.000"),
+		Time:        r.Time.Format("15:04:05.000"),
 		URL:         requestsPath(p) + "/" + url.PathEscape(r.ID),
-		Arrival:     arrival(r.Start),
+		Arrival:     arrival(r.Time),
 		Route:       r.Route,
-		Stamp:       r.Start.UTC().Format(time.RFC3339Nano),
+		Stamp:       r.Time.Format(time.RFC3339Nano),
 		Method:      r.Method,
 		Path:        r.Path,
 		Rest:        below(r),
 		Status:      statusBadge(r.Status),
-		Reason:      r.Code,
 		Step:        r.Step,
 		Environment: r.Version + " " + r.Environment,
-		Owner:       r.Owner,
-		Duration:    durationText(r.Duration),
+		Duration:    durationText(r.DurationMS.Duration()),
 		Bytes:       bytesText(r.BytesIn) + " / " + bytesText(r.BytesOut),
 		Address:     r.RemoteIP,
 		ExplainURL:  explainURL(p, r),
 	}
-	if r.CredentialID != "" {
-		row.KeyURL = keyPath(p, r.CredentialID)
+	if r.Code != nil {
+		row.Reason = *r.Code
+	}
+	if r.Owner != nil {
+		row.Owner = *r.Owner
+	}
+	if r.Key != nil {
+		row.KeyURL = keyPath(p, *r.Key)
 	}
 	return row
 }
 
 // below returns the path without the part that leads to the environment, which has its own
 // column.
-func below(r usage.Request) string {
+func below(r contract.Request) string {
 	if _, rest, ok := strings.Cut(r.Path, "/"+r.Version+"/"+r.Environment); ok {
 		return cmp.Or(rest, "/")
 	}

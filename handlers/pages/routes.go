@@ -196,7 +196,7 @@ func (h *Handler) versionPages(p pageRouter) {
 
 // upstreamPages are what environments send to their upstreams, and host names.
 func (h *Handler) upstreamPages(p pageRouter) {
-	p.signedIn("POST", "/projects/:project/environments/:environment/check", h.checkTarget)
+	p.signedIn("POST", anEnvironment+"/check", h.checkTarget)
 	p.signedIn("GET", anEnvironment+"/upstream-headers", h.showUpstreamHeaders)
 	p.signedIn("POST", anEnvironment+"/upstream-headers", h.setUpstreamHeader)
 	p.signedIn("GET", anEnvironment+"/upstream-headers/:name", h.showUpstreamHeader)

@@ -17,7 +17,6 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
-	"postern/service/usage"
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -32,7 +31,9 @@ func (h *Handler) showRules(v *visit) (web.Answer, error) {
 	if v.c.Query("proposed") != "true" {
 		return h.rulesWith(v, func(*projects.RulesForm) {}, http.StatusOK)
 	}
-	found, err := h.Projects.ProposedRules(v.ctx(), v.who, v.param("project"), v.param("version"))
+	found, err := h.Projects.ProposedRules(v.ctx(), v.who, contract.VersionPath{
+		ProjectPath: contract.ProjectPath{Project: v.param("project")}, Version: v.param("version"),
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -40,12 +41,9 @@ func (h *Handler) showRules(v *visit) (web.Answer, error) {
 }
 
 // proposeRules adds the proposed rules to the lines of the form.
-func proposeRules(f *projects.RulesForm, found rules.RuleProposal) {
-	f.Warnings, _ = warningTexts(found.Warnings, nil)
+func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
+	f.Warnings = noticesOf(found.Warnings)
 	added := found.Rules
-	for i := range added {
-		added[i].Mode = snapshot.RulesShadow
-	}
 	if len(added) == 0 {
 		f.Proposal = "The OpenAPI document suggests no further rules."
 		return
@@ -72,11 +70,11 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counted, err := h.Usage.ShadowRefusals(v.ctx(), v.who, p.ID, v.param("version"))
+	counted, err := h.Usage.ShadowRefusals(v.ctx(), v.who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	missed, err := h.Usage.RelationMisses(v.ctx(), v.who, p.ID, v.param("version"))
+	missed, err := h.Usage.RelationMisses(v.ctx(), v.who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -88,7 +86,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		Version: version,
 		Facts:   ruleFacts(&found.Rules),
 		BackURL: projectPath(p.Name),
-		Shadow:  shadowOfOthers(&found.Rules, counted),
+		Shadow:  shadowOfOthers(&found.Rules, counted.Items),
 
 		ExplainURL:   explainPath(p) + "?version=" + url.QueryEscape(version),
 		RelationsURL: relationsPath(p),
@@ -97,7 +95,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 	from, to, paging := pageOf("rules", len(found.List), v.c.Query("page"), at)
 	m.Paging = paging
 	for i := range found.List[from:to] {
-		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[from+i], counted, missed))
+		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[from+i], counted.Items, missed.Items))
 	}
 	if v.mayChange(p, access.ProjectUpdate) {
 		m.Form = &projects.RulesForm{
@@ -135,7 +133,7 @@ func ruleFacts(of *snapshot.Rules) []ui.Fact {
 }
 
 func ruleRow(
-	of *snapshot.Rules, rule *snapshot.Rule, counted []usage.ShadowRefusal, missed []usage.RelationMiss,
+	of *snapshot.Rules, rule *snapshot.Rule, counted []contract.ShadowRefusal, missed []contract.RelationMiss,
 ) projects.RuleRow {
 	row := projects.RuleRow{
 		Methods: strings.Join(rule.Methods, ", "),
@@ -208,7 +206,7 @@ func needsOf(rule *snapshot.Rule) string {
 	return strings.Join(needs, "; ")
 }
 
-func shadowCalls(counted []usage.ShadowRefusal, rule string) (calls int) {
+func shadowCalls(counted []contract.ShadowRefusal, rule string) (calls int) {
 	for _, one := range counted {
 		if one.Rule == rule {
 			calls += int(one.Calls)
@@ -218,7 +216,7 @@ func shadowCalls(counted []usage.ShadowRefusal, rule string) (calls int) {
 }
 
 // shadowOfOthers says what was counted for what is no rule in the list.
-func shadowOfOthers(of *snapshot.Rules, counted []usage.ShadowRefusal) []string {
+func shadowOfOthers(of *snapshot.Rules, counted []contract.ShadowRefusal) []string {
 	var out []string
 	for _, one := range counted {
 		calls := english.Plural(int(one.Calls), "call", "")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"postern/core/contract"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/service/usage"
@@ -48,12 +49,12 @@ type grouping struct {
 }
 
 var groupings = []grouping{
-	{"key", "Key", []string{usage.ByKey, usage.ByOwner}},
-	{"owner", "Owner", []string{usage.ByOwner}},
-	{"tenant", "Tenant", []string{usage.ByTenant}},
-	{"environment", "Environment", []string{usage.ByEnvironment}},
-	{"route", "Route", []string{usage.ByRoute}},
-	{"status", "Status", []string{usage.ByStatusClass}},
+	{"key", "Key", []string{contract.ByKey, contract.ByOwner}},
+	{"owner", "Owner", []string{contract.ByOwner}},
+	{"tenant", "Tenant", []string{contract.ByTenant}},
+	{"environment", "Environment", []string{contract.ByEnvironment}},
+	{"route", "Route", []string{contract.ByRoute}},
+	{"status", "Status", []string{contract.ByStatusClass}},
 }
 
 // isTimed reports whether latencies are measured by what is grouped by.
@@ -78,7 +79,9 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	groups, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{From: from, GroupBy: by.by, Top: rowsPerUsage})
+	groups, err := h.Usage.Usage(v.ctx(), v.who, contract.UsageQuery{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, From: from, GroupBy: by.by, Top: rowsPerUsage,
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -112,7 +115,7 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 			Current: other.name == by.name,
 		})
 	}
-	for _, g := range groups.Groups {
+	for _, g := range groups.Items {
 		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Sum.Calls()))
 	}
 	if groups.More {
@@ -172,35 +175,35 @@ func chartOf(shown period, from time.Time, series usage.Series) projects.Chart {
 	return projects.Chart{Title: shown.title, Bars: bars}
 }
 
-func usageRow(p rules.Project, by string, g usage.Group, total int64) projects.UsageRow {
+func usageRow(p rules.Project, by string, g contract.UsageGroup, total int64) projects.UsageRow {
 	row := projects.UsageRow{
 		Calls:    humanize.Comma(g.Calls),
 		BytesIn:  bytesText(g.BytesIn),
 		BytesOut: bytesText(g.BytesOut),
 	}
-	latency := cmp.Or(g.Latency, &usage.Latency{})
-	row.P50, row.P95 = projects.LatencyText(latency.Total.P50), projects.LatencyText(latency.Total.P95)
+	latency := cmp.Or(g.Latency, &contract.UsageLatency{}).Total
+	row.P50, row.P95 = projects.LatencyText(latency.P50.Duration()), projects.LatencyText(latency.P95.Duration())
 	if total > 0 {
 		row.Share = min(100, (g.Calls*100+total-1)/total)
 	}
 	switch {
-	case by == "key" && g.Key != "":
-		row.Label, row.Detail, row.URL = g.Owner, g.Key, keyPath(p, g.Key)
+	case by == "key" && *g.Key != "":
+		row.Label, row.Detail, row.URL = *g.Owner, *g.Key, keyPath(p, *g.Key)
 	case by == "key":
 		row.Label = "without a valid key"
-		if g.Owner != "" {
-			row.Label = g.Owner + ", without a key"
+		if *g.Owner != "" {
+			row.Label = *g.Owner + ", without a key"
 		}
 	case by == "owner":
-		row.Label = cmp.Or(g.Owner, "none")
+		row.Label = cmp.Or(*g.Owner, "none")
 	case by == "tenant":
-		row.Label = cmp.Or(g.Tenant, "none")
+		row.Label = cmp.Or(g.Tenant.Name, "none")
 	case by == "environment":
 		row.Label = g.Environment.Version + " " + g.Environment.Name
 	case by == "status":
-		row.Label = cmp.Or(g.StatusClass, "broken off")
+		row.Label = cmp.Or(*g.StatusClass, "broken off")
 	case by == "route":
-		row.Label, row.Mono = g.Route, true
+		row.Label, row.Mono = *g.Route, true
 	}
 	return row
 }

@@ -2,14 +2,15 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/service/usage"
 )
 
 // downloadUsage answers with the breakdown of the page as a file (RFC 4180), all rows of it.
@@ -19,7 +20,9 @@ func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	shown, by := chosenUsage(v.c.Request.URL.Query())
-	found, err := h.Usage.Usage(v.ctx(), v.who, p.ID, usage.Query{From: shown.from(time.Now()), GroupBy: by.by})
+	found, err := h.Usage.Usage(v.ctx(), v.who, contract.UsageQuery{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, From: shown.from(time.Now()), GroupBy: by.by,
+	})
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -34,7 +37,7 @@ func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
 		head = append(head, "p50_ms", "p95_ms", "first_byte_p50_ms", "first_byte_p95_ms")
 	}
 	rows := [][]string{head}
-	for _, g := range found.Groups {
+	for _, g := range found.Items {
 		rows = append(rows, csvRow(by, found, g))
 	}
 	if err := out.WriteAll(rows); err != nil {
@@ -48,21 +51,25 @@ func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
 // csvColumn is what the file has of a criterion.
 type csvColumn struct {
 	head  []string
-	cells func(usage.Group) []string
+	cells func(contract.UsageGroup) []string
 }
 
 var csvColumns = map[string]csvColumn{
-	usage.ByKey:         {[]string{"key"}, func(g usage.Group) []string { return []string{g.Key} }},
-	usage.ByOwner:       {[]string{"owner"}, func(g usage.Group) []string { return []string{g.Owner} }},
-	usage.ByTenant:      {[]string{"tenant"}, func(g usage.Group) []string { return []string{g.Tenant} }},
-	usage.ByRoute:       {[]string{"route"}, func(g usage.Group) []string { return []string{g.Route} }},
-	usage.ByStatusClass: {[]string{"status_class"}, func(g usage.Group) []string { return []string{g.StatusClass} }},
-	usage.ByEnvironment: {[]string{"version", "environment"}, func(g usage.Group) []string {
+	contract.ByKey:   {[]string{"key"}, func(g contract.UsageGroup) []string { return []string{*g.Key} }},
+	contract.ByOwner: {[]string{"owner"}, func(g contract.UsageGroup) []string { return []string{*g.Owner} }},
+	contract.ByRoute: {[]string{"route"}, func(g contract.UsageGroup) []string { return []string{*g.Route} }},
+	contract.ByTenant: {[]string{"tenant"}, func(g contract.UsageGroup) []string {
+		return []string{g.Tenant.Name}
+	}},
+	contract.ByStatusClass: {[]string{"status_class"}, func(g contract.UsageGroup) []string {
+		return []string{*g.StatusClass}
+	}},
+	contract.ByEnvironment: {[]string{"version", "environment"}, func(g contract.UsageGroup) []string {
 		return []string{g.Environment.Version, g.Environment.Name}
 	}},
 }
 
-func csvRow(by grouping, of usage.Usage, g usage.Group) []string {
+func csvRow(by grouping, of contract.Usage, g contract.UsageGroup) []string {
 	row := []string{of.From.Format(time.RFC3339), of.To.Format(time.RFC3339)}
 	for _, name := range by.by {
 		for _, cell := range csvColumns[name].cells(g) {
@@ -78,9 +85,11 @@ func csvRow(by grouping, of usage.Usage, g usage.Group) []string {
 	if g.Latency == nil {
 		return append(row, "", "", "", "")
 	}
-	for _, q := range []usage.Quantiles{g.Latency.Total, g.Latency.FirstByte} {
-		for _, d := range []time.Duration{q.P50, q.P95} {
-			row = append(row, strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64))
+	for _, q := range []contract.UsageQuantiles{
+		g.Latency.Total, *cmp.Or(g.Latency.FirstByte, &contract.UsageQuantiles{}),
+	} {
+		for _, ms := range []contract.Milliseconds{q.P50, q.P95} {
+			row = append(row, strconv.FormatFloat(float64(ms), 'f', -1, 64))
 		}
 	}
 	return row

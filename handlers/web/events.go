@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/core/contract"
 	"postern/service/access"
 	"postern/service/usage"
 )
@@ -26,7 +27,7 @@ func WantsEvents(r *http.Request) bool {
 // StreamRequests answers with the project's requests that the query selects as server-sent events until the
 // client is gone. It begins after the request with the id after. data encodes a request.
 func (s *Site) StreamRequests(
-	c *gin.Context, calls *usage.Service, after string, data func(usage.Request) ([]byte, error),
+	c *gin.Context, calls *usage.Service, after string, data func(contract.Request) ([]byte, error),
 ) {
 	p := Principal(c.Request.Context())
 	// By its id: another project may have its name soon.
@@ -35,11 +36,14 @@ func (s *Site) StreamRequests(
 		s.Refuse(c, err)
 		return
 	}
-	filter := usage.RequestFilter{
-		Status: c.Query("status"),
-		Owner:  c.Query("owner"),
-		Path:   c.Query("path"),
-		Code:   c.Query("code"),
+	in := contract.RequestList{
+		ProjectPath: contract.ProjectPath{Project: project},
+		RequestFilter: contract.RequestFilter{
+			Status: c.Query("status"),
+			Owner:  c.Query("owner"),
+			Path:   c.Query("path"),
+			Code:   c.Query("code"),
+		},
 	}
 	may := func(ctx context.Context, p access.Principal) error {
 		_, err := calls.MayFollow(ctx, p, project)
@@ -47,7 +51,7 @@ func (s *Site) StreamRequests(
 	}
 	s.stream(c, may, func(ctx context.Context, out *eventStream) error {
 		send := func(b usage.Batch) error { return out.send(b, data) }
-		return calls.Follow(ctx, p, project, filter, after, send)
+		return calls.Follow(ctx, p, in, after, send)
 	})
 }
 
@@ -116,7 +120,7 @@ func (e *eventStream) sendOne(name string, data []byte) error {
 	return e.flush()
 }
 
-func (e *eventStream) send(b usage.Batch, data func(usage.Request) ([]byte, error)) error {
+func (e *eventStream) send(b usage.Batch, data func(contract.Request) ([]byte, error)) error {
 	e.buffer.Reset()
 	if !e.begun {
 		e.begin()

@@ -3,6 +3,7 @@ package access
 import (
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -59,7 +60,7 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 		ProjectID:  e.Project,
 		TeamID:     e.Team,
 		Detail:     detail,
-		Changes:    map[string]models.AuditChange{},
+		Changes:    map[string]contract.AuditChange{},
 		RemoteAddr: strings.TrimSuffix(p.RemoteAddr, ":0"),
 		RequestID:  p.RequestID,
 		CreatedAt:  models.Now(),

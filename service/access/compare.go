@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"postern/models"
+	"postern/core/contract"
 )
 
 // hidden stands for the value of a secret. That it changed is no secret.
@@ -19,7 +19,7 @@ const hidden = "***"
 // into structs tagged audit:"each", as in requests_auth/mode. nil has no fields. Byte slices, types with a Reveal
 // method, and fields named Secret, Password or Hash show as ***. Identifiers and the times of a row are omitted because
 // the entry has them, as are fields tagged audit:"-".
-func Compare(before, after any) (map[string]models.AuditChange, error) {
+func Compare(before, after any) (map[string]contract.AuditChange, error) {
 	changes := changeSet{}
 	b, a := structOf(before), structOf(after)
 	if a.IsValid() && b.IsValid() && a.Type() != b.Type() {
@@ -28,7 +28,7 @@ func Compare(before, after any) (map[string]models.AuditChange, error) {
 	return changes, changes.compare("", b, a)
 }
 
-type changeSet map[string]models.AuditChange
+type changeSet map[string]contract.AuditChange
 
 func (c changeSet) compare(path string, b, a reflect.Value) error {
 	shape := a
@@ -92,7 +92,7 @@ func isNamedList(t reflect.Type) bool {
 func (c changeSet) compareLists(path string, b, a reflect.Value) error {
 	was, is := byName(b), byName(a)
 	for from, to := range renamed(was, is) {
-		c[path+"/"+to+"/name"] = models.AuditChange{Before: from, After: to}
+		c[path+"/"+to+"/name"] = contract.AuditChange{Before: from, After: to}
 		was[to] = was[from]
 		delete(was, from)
 	}
@@ -200,13 +200,13 @@ func isSecret(field reflect.StructField) bool {
 	return reveals
 }
 
-func show(was, is reflect.Value, secret bool) (models.AuditChange, error) {
+func show(was, is reflect.Value, secret bool) (contract.AuditChange, error) {
 	before, err := shown(was, secret)
 	if err != nil {
-		return models.AuditChange{}, err
+		return contract.AuditChange{}, err
 	}
 	after, err := shown(is, secret)
-	return models.AuditChange{Before: before, After: after}, err
+	return contract.AuditChange{Before: before, After: after}, err
 }
 
 // shown is a value as JSON has it, for the entry is kept as such.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"postern/models"
+	"postern/core/contract"
 	"postern/service/access"
 )
 
@@ -68,7 +68,7 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 		UpdatedAt:    until,
 	}
 	got, err := access.Compare(was, is)
-	want := map[string]models.AuditChange{
+	want := map[string]contract.AuditChange{
 		"label":             {Before: nil, After: "new"},
 		"rule/mode":         {Before: nil, After: "deny"},
 		"allowed_cidrs":     {Before: nil, After: []any{"10.0.0.0/8"}},
@@ -84,7 +84,7 @@ func TestCompareListsWhatDiffersAndHidesSecrets(t *testing.T) {
 		t.Errorf("error %v, changes (-want +got):\n%s", err, diff)
 	}
 	made, err := access.Compare(nil, &was)
-	if diff := cmp.Diff(models.AuditChange{
+	if diff := cmp.Diff(contract.AuditChange{
 		Before: nil,
 		After:  "***",
 	}, made["client_key"]); err != nil || diff != "" || len(made) != 7 {

@@ -6,6 +6,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
@@ -28,50 +30,38 @@ type Service struct {
 	underWay verifications
 }
 
-// Query chooses entries of one team; what is empty chooses all. They can be sorted by created, and are newest first
-// otherwise. Text is searched for in ids, actions, addresses and details, and in e-mail addresses of the team.
-type Query struct {
-	Team     string // id; "" is the principal's home team
-	Project  string // name or id
-	Actor    string // an account's id or e-mail address, or another actor
-	Action   string
-	Object   string
-	Outcome  string    // done or refused
-	From, To time.Time // To is not included
-	models.Page
+// Log is one page of a team's entries.
+type Log struct {
+	models.List[contract.AuditEntry]
+	Team string // id, "" for what belongs to no team
 }
 
-// Entry is a line of the log as its team sees it.
-type Entry struct {
-	models.AuditEntry
-	ActorName   string // of an account of the team: its e-mail address; else ""
-	ProjectName string // as it is called now; "" when it is gone
+// List is Log without the team.
+func (s *Service) List(
+	ctx context.Context, p access.Principal, in contract.AuditList,
+) (models.List[contract.AuditEntry], error) {
+	found, err := s.Log(ctx, p, in)
+	return found.List, err
 }
 
-// Page is one page of a team's log.
-type Page struct {
-	models.List[Entry]
-	Team string // id
-}
-
-// List answers a query. One about a project or an object goes on in the chains of
-// the workspaces that were merged into the team.
-func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, error) {
+// Log lists the entries that a request selects. One about a project or an object continues in the chains of the
+// workspaces that were merged into the team.
+func (s *Service) Log(ctx context.Context, p access.Principal, in contract.AuditList) (Log, error) {
 	tx := s.DB.Read(ctx)
-	r, err := q.reading(tx, p)
+	r, err := newReading(tx, p, in)
 	if err != nil {
-		return Page{}, fmt.Errorf("audit: list: %w", err)
+		return Log{}, fmt.Errorf("audit: list: %w", err)
 	}
-	found, err := q.list(tx, r)
+	found, err := r.list(tx, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return Page{}, fmt.Errorf("audit: list: %w", err)
+		return Log{}, fmt.Errorf("audit: list: %w", err)
 	}
-	entries, err := withNames(tx, r.team, found.Items)
+	entries, err := shown(tx, r.team, found.Items)
 	if err != nil {
-		return Page{}, fmt.Errorf("audit: list: %w", err)
+		return Log{}, fmt.Errorf("audit: list: %w", err)
 	}
-	return Page{
-		List: models.List[Entry]{
+	return Log{
+		List: models.List[contract.AuditEntry]{
 			Items:   entries,
 			Next:    found.Next,
 			Total:   found.Total,
@@ -82,15 +72,39 @@ func (s *Service) List(ctx context.Context, p access.Principal, q Query) (Page, 
 	}, nil
 }
 
-func (q Query) list(tx *models.Tx, r reading) (found models.List[models.AuditEntry], err error) {
+// Get returns an entry of a log that the principal may read.
+func (s *Service) Get(ctx context.Context, p access.Principal, in contract.AuditPath) (contract.AuditEntry, error) {
+	if p.Anonymous() {
+		return contract.AuditEntry{}, access.Check(p, "", access.AuditRead)
+	}
+	tx := s.DB.Read(ctx)
+	row, err := tx.AuditEntryByID(in.Entry)
+	if errors.Is(err, models.ErrNotFound) {
+		err = access.NotFound()
+	}
+	var team string
+	if err == nil {
+		_, team, err = chainOf(tx, p, cmp.Or(row.TeamID, contract.Installation))
+	}
+	var entries []contract.AuditEntry
+	if err == nil {
+		entries, err = shown(tx, team, []models.AuditEntry{row})
+	}
+	if err != nil {
+		return contract.AuditEntry{}, fmt.Errorf("audit: get %s: %w", in.Entry, err)
+	}
+	return entries[0], nil
+}
+
+func (r reading) list(tx *models.Tx, page models.Page) (found models.List[models.AuditEntry], err error) {
 	all := r
-	if err := r.resume(q.Cursor); err != nil {
+	if err := r.resume(page.Cursor); err != nil {
 		return found, err
 	}
-	if found, err = r.page(tx, q.Page); err != nil || !q.Count || found.Partial {
+	if found, err = r.page(tx, page); err != nil || !page.Count || found.Partial {
 		return found, err
 	}
-	if q.Cursor == "" && found.Next == "" {
+	if page.Cursor == "" && found.Next == "" {
 		found.Total = int64(len(found.Items))
 		return found, nil
 	}
@@ -99,32 +113,29 @@ func (q Query) list(tx *models.Tx, r reading) (found models.List[models.AuditEnt
 	return found, err
 }
 
-// Installation stands for the chain of what belongs to no team.
-const Installation = "installation"
-
-func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, team string, err error) {
+func filterOf(tx *models.Tx, p access.Principal, in contract.AuditList) (f models.AuditFilter, team string, err error) {
 	f = models.AuditFilter{
-		Actor:   q.Actor,
-		Action:  q.Action,
-		Object:  q.Object,
-		Outcome: q.Outcome,
-		From:    q.From,
-		To:      q.To,
-		Text:    q.Text,
-		Oldest:  q.Sort.By == "created" && !q.Sort.Desc,
+		Actor:   in.Actor,
+		Action:  in.Action,
+		Object:  in.Object,
+		Outcome: in.Outcome,
+		From:    in.From,
+		To:      in.To,
+		Text:    in.Text,
+		Oldest:  in.Sort == "created",
 	}
-	if q.Project != "" && q.Team == "" {
-		project, err := access.Project(tx, p, q.Project, access.AuditRead)
+	if in.Project != "" && in.Team == "" {
+		project, err := access.Project(tx, p, in.Project, access.AuditRead)
 		if err != nil {
 			return f, "", err
 		}
-		q.Team = project.TeamID
+		in.Team = project.TeamID
 	}
-	if f.TeamID, team, err = chainOf(tx, p, q.Team); err != nil {
+	if f.TeamID, team, err = chainOf(tx, p, in.Team); err != nil {
 		return f, "", err
 	}
-	if q.Project != "" {
-		project, err := access.Project(tx, p, q.Project, access.AuditRead)
+	if in.Project != "" {
+		project, err := access.Project(tx, p, in.Project, access.AuditRead)
 		if err != nil {
 			return f, "", err
 		}
@@ -133,8 +144,8 @@ func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, 
 	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
 		return f, "", fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
 	}
-	if strings.Contains(q.Actor, "@") {
-		if f.Actor, err = accountID(tx, q.Actor); err != nil {
+	if strings.Contains(in.Actor, "@") {
+		if f.Actor, err = accountID(tx, in.Actor); err != nil {
 			return f, "", err
 		}
 	}
@@ -142,7 +153,7 @@ func (q Query) filter(tx *models.Tx, p access.Principal) (f models.AuditFilter, 
 	return f, team, err
 }
 
-// membersNamed returns the accounts of a team whose e-mail addresses contain a text.
+// membersNamed returns the accounts of a team whose email addresses contain a text.
 func membersNamed(tx *models.Tx, team, text string) (ids []string, err error) {
 	if text == "" {
 		return nil, nil
@@ -156,7 +167,7 @@ func membersNamed(tx *models.Tx, team, text string) (ids []string, err error) {
 	return ids, err
 }
 
-// accountID returns the id of the account with an e-mail address. For an unknown
+// accountID returns the id of the account with an email address. For an unknown
 // address it returns an id that no entry has, so that the response does not reveal
 // which addresses have an account.
 func accountID(tx *models.Tx, email string) (string, error) {
@@ -167,9 +178,9 @@ func accountID(tx *models.Tx, email string) (string, error) {
 	return account.ID, err
 }
 
-// withNames adds the names of accounts and projects. An account without a role in the team
-// is shown as an id: the team must not learn an outsider's e-mail address.
-func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, error) {
+// shown returns entries as the members of a team see them. Of an account without a role in the team the email address
+// is left out: the team must not learn that of an outsider.
+func shown(tx *models.Tx, team string, rows []models.AuditEntry) ([]contract.AuditEntry, error) {
 	members, err := tx.EmailsOfTeam(team)
 	if err != nil {
 		return nil, err
@@ -187,11 +198,33 @@ func withNames(tx *models.Tx, team string, rows []models.AuditEntry) ([]Entry, e
 			names[project.ID] = project.Name
 		}
 	}
-	out := make([]Entry, len(rows))
-	for i, row := range rows {
-		out[i] = Entry{AuditEntry: row, ActorName: members[row.Actor], ProjectName: names[row.ProjectID]}
+	out := make([]contract.AuditEntry, len(rows))
+	for i := range rows {
+		out[i] = entryOf(&rows[i])
+		out[i].Actor.Email = contract.OrNull(members[rows[i].Actor])
+		out[i].ProjectName = names[rows[i].ProjectID]
 	}
 	return out, nil
+}
+
+// entryOf returns an entry without what the row doesn't have: the names of the actor and the project.
+func entryOf(row *models.AuditEntry) contract.AuditEntry {
+	return contract.AuditEntry{
+		ID:        row.ID,
+		Number:    row.Number,
+		Hash:      row.Hash,
+		Time:      row.CreatedAt.UTC(),
+		Team:      contract.OrNull(row.TeamID),
+		Actor:     contract.AuditActor{ID: row.Actor, Token: contract.OrNull(row.TokenID)},
+		Action:    row.Action,
+		Outcome:   row.Outcome,
+		Object:    row.Object,
+		Project:   contract.OrNull(row.ProjectID),
+		Detail:    row.Detail,
+		Changes:   row.Changes,
+		Address:   row.RemoteAddr,
+		RequestID: row.RequestID,
+	}
 }
 
 // Choice is something that entries can be filtered by.
@@ -220,7 +253,7 @@ func (s *Service) Choices(ctx context.Context, p access.Principal, team string) 
 		out.Teams = append(out.Teams, Choice{row.ID, row.Name})
 	}
 	if p.Operator {
-		out.Teams = append(out.Teams, Choice{Installation, "The installation"})
+		out.Teams = append(out.Teams, Choice{contract.Installation, "The installation"})
 	}
 	slices.SortFunc(out.Teams, func(a, b Choice) int { return strings.Compare(a.Value, b.Value) })
 	if err := out.addMerged(tx, team); err != nil {

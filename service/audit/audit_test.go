@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -57,48 +60,52 @@ func TestListFiltersAndPages(t *testing.T) {
 		now := models.Now()
 		recordTeams(t, db, now)
 		s := &audit.Service{DB: db}
-		oldest, newest := models.ParseSort("created"), models.ParseSort("-created")
 		for name, tt := range map[string]struct {
-			q    audit.Query
+			in   contract.AuditList
 			want string
 			next string
 		}{
-			"all":             {audit.Query{}, "[6 5 4 3 2 1]", ""},
-			"first page":      {audit.Query{Page: models.Page{Limit: 2}}, "[6 5]", "5"},
-			"second page":     {audit.Query{Page: models.Page{Cursor: "5", Limit: 2}}, "[4 3]", "3"},
-			"last page":       {audit.Query{Page: models.Page{Cursor: "3", Limit: 2}}, "[2 1]", ""},
-			"outcome":         {audit.Query{Outcome: "refused"}, "[6]", ""},
-			"two filters":     {audit.Query{Action: "key.create", Outcome: "refused"}, "[]", ""},
-			"actor by e-mail": {audit.Query{Actor: "ANA@example.com"}, "[5 4 3 2 1]", ""},
-			"unknown e-mail":  {audit.Query{Actor: "nobody@example.com"}, "[]", ""},
-			"actor by id":     {audit.Query{Actor: "acc_eve"}, "[6]", ""},
-			"object":          {audit.Query{Object: "key_3"}, "[4]", ""},
-			"project by name": {audit.Query{Project: "shop"}, "[6 5 4 3 2 1]", ""},
-			"from later":      {audit.Query{From: now.Add(time.Hour)}, "[]", ""},
-			"to earlier":      {audit.Query{To: now.Add(-time.Hour)}, "[]", ""},
-			"oldest first":    {audit.Query{Page: models.Page{Sort: oldest}}, "[1 2 3 4 5 6]", ""},
-			"oldest, page 1":  {audit.Query{Page: models.Page{Sort: oldest, Limit: 2}}, "[1 2]", "2"},
-			"oldest, page 2":  {audit.Query{Page: models.Page{Sort: oldest, Limit: 2, Cursor: "2"}}, "[3 4]", "4"},
-			"newest first":    {audit.Query{Page: models.Page{Sort: newest}}, "[6 5 4 3 2 1]", ""},
-			"text in e-mail":  {audit.Query{Page: models.Page{Text: "ANA@"}}, "[5 4 3 2 1]", ""},
-			"text in object":  {audit.Query{Page: models.Page{Text: "key_3"}}, "[4]", ""},
-			"text in address": {audit.Query{Page: models.Page{Text: "198.51.100"}}, "[6]", ""},
-			"text in detail":  {audit.Query{Page: models.Page{Text: "not_found"}}, "[6]", ""},
-			"text and action": {audit.Query{Action: "key.create", Page: models.Page{Text: "not_found"}}, "[]", ""},
-			"outsider's mail": {audit.Query{Page: models.Page{Text: "eve@"}}, "[]", ""},
-			"not a pattern":   {audit.Query{Page: models.Page{Text: "key_%"}}, "[]", ""},
-			"from and to":     {audit.Query{From: now.Add(-time.Hour), To: now.Add(time.Hour)}, "[6 5 4 3 2 1]", ""},
+			"all":             {contract.AuditList{}, "[6 5 4 3 2 1]", ""},
+			"first page":      {contract.AuditList{Page: contract.Page{Limit: 2}}, "[6 5]", "5"},
+			"second page":     {contract.AuditList{Page: contract.Page{Cursor: "5", Limit: 2}}, "[4 3]", "3"},
+			"last page":       {contract.AuditList{Page: contract.Page{Cursor: "3", Limit: 2}}, "[2 1]", ""},
+			"outcome":         {contract.AuditList{Outcome: "refused"}, "[6]", ""},
+			"two filters":     {contract.AuditList{Action: "key.create", Outcome: "refused"}, "[]", ""},
+			"actor by email":  {contract.AuditList{Actor: "ANA@example.com"}, "[5 4 3 2 1]", ""},
+			"unknown email":   {contract.AuditList{Actor: "nobody@example.com"}, "[]", ""},
+			"actor by id":     {contract.AuditList{Actor: "acc_eve"}, "[6]", ""},
+			"object":          {contract.AuditList{Object: "key_3"}, "[4]", ""},
+			"project by name": {contract.AuditList{Project: "shop"}, "[6 5 4 3 2 1]", ""},
+			"from later":      {contract.AuditList{From: now.Add(time.Hour)}, "[]", ""},
+			"to earlier":      {contract.AuditList{To: now.Add(-time.Hour)}, "[]", ""},
+			"oldest first":    {contract.AuditList{Sort: "created"}, "[1 2 3 4 5 6]", ""},
+			"oldest, page 1":  {contract.AuditList{Page: contract.Page{Limit: 2}, Sort: "created"}, "[1 2]", "2"},
+			"oldest, page 2": {
+				contract.AuditList{Page: contract.Page{Limit: 2, Cursor: "2"}, Sort: "created"}, "[3 4]", "4",
+			},
+			"newest first":    {contract.AuditList{Sort: "-created"}, "[6 5 4 3 2 1]", ""},
+			"text in email":   {contract.AuditList{Text: "ANA@"}, "[5 4 3 2 1]", ""},
+			"text in object":  {contract.AuditList{Text: "key_3"}, "[4]", ""},
+			"text in address": {contract.AuditList{Text: "198.51.100"}, "[6]", ""},
+			"text in detail":  {contract.AuditList{Text: "not_found"}, "[6]", ""},
+			"text and action": {contract.AuditList{Action: "key.create", Text: "not_found"}, "[]", ""},
+			"outsider's mail": {contract.AuditList{Text: "eve@"}, "[]", ""},
+			"not a pattern":   {contract.AuditList{Text: "key_%"}, "[]", ""},
+			"from and to": {
+				contract.AuditList{From: now.Add(-time.Hour), To: now.Add(time.Hour)}, "[6 5 4 3 2 1]", "",
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				page, err := s.List(t.Context(), ana, tt.q)
+				page, err := s.List(t.Context(), ana, tt.in)
 				if err != nil {
 					t.Fatal(err)
 				}
 				numbers := []int64{}
 				for _, e := range page.Items {
 					numbers = append(numbers, e.Number)
-					if want := map[string]string{"acc_ana": "ana@example.com"}[e.Actor]; e.ActorName != want {
-						t.Errorf("%s is called %q, want %q", e.Actor, e.ActorName, want)
+					want := map[string]*string{"acc_ana": new("ana@example.com")}[e.Actor.ID]
+					if diff := cmp.Diff(want, e.Actor.Email); diff != "" {
+						t.Errorf("the email address of %s (-want +got):\n%s", e.Actor.ID, diff)
 					}
 					if e.ProjectName != "shop" {
 						t.Errorf("the project is called %q", e.ProjectName)
@@ -127,21 +134,55 @@ func TestListRefuses(t *testing.T) {
 		}
 		for name, tt := range map[string]struct {
 			caller access.Principal
-			q      audit.Query
+			in     contract.AuditList
 			want   fault.Kind
 		}{
-			"a caller without an account": {access.Principal{}, audit.Query{}, fault.Unauthenticated},
-			"another team":                {ana, audit.Query{Team: "team_b"}, fault.NotFound},
-			"the installation":            {ana, audit.Query{Team: audit.Installation}, fault.NotFound},
-			"a viewer":                    {viewer, audit.Query{}, fault.Forbidden},
-			"an invalid cursor":           {ana, audit.Query{Page: models.Page{Cursor: "x"}}, fault.Invalid},
-			"an empty period":             {ana, audit.Query{From: now, To: now}, fault.Invalid},
+			"a caller without an account": {access.Principal{}, contract.AuditList{}, fault.Unauthenticated},
+			"another team":                {ana, contract.AuditList{Team: "team_b"}, fault.NotFound},
+			"the installation":            {ana, contract.AuditList{Team: contract.Installation}, fault.NotFound},
+			"a viewer":                    {viewer, contract.AuditList{}, fault.Forbidden},
+			"an invalid cursor":           {ana, contract.AuditList{Page: contract.Page{Cursor: "x"}}, fault.Invalid},
+			"an empty period":             {ana, contract.AuditList{From: now, To: now}, fault.Invalid},
 		} {
 			t.Run(name, func(t *testing.T) {
-				if _, err := s.List(t.Context(), tt.caller, tt.q); err == nil || fault.KindOf(err) != tt.want {
+				if _, err := s.List(t.Context(), tt.caller, tt.in); err == nil || fault.KindOf(err) != tt.want {
 					t.Errorf("%v, want an error of kind %v", err, tt.want)
 				}
 			})
+		}
+	})
+}
+
+func TestGet(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		recordTeams(t, db, models.Now())
+		s := &audit.Service{DB: db}
+		of := func(team string) contract.AuditPath {
+			t.Helper()
+			list, err := db.Read(t.Context()).AuditOf(team, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return contract.AuditPath{Entry: list[0].ID}
+		}
+		got, err := s.Get(t.Context(), ana, of("team_a"))
+		if err != nil || got.Number != 6 || got.Outcome != "refused" || got.ProjectName != "shop" {
+			t.Errorf("%+v, %v", got, err)
+		}
+		viewer := access.Principal{Account: "v", Roles: map[string]access.Role{"team_a": access.Viewer}}
+		for name, tt := range map[string]struct {
+			caller access.Principal
+			in     contract.AuditPath
+			want   fault.Kind
+		}{
+			"a caller without an account": {access.Principal{}, of("team_a"), fault.Unauthenticated},
+			"another team":                {ana, of("team_b"), fault.NotFound},
+			"no entry":                    {ana, contract.AuditPath{Entry: "aud_none"}, fault.NotFound},
+			"a viewer":                    {viewer, of("team_a"), fault.Forbidden},
+		} {
+			if _, err := s.Get(t.Context(), tt.caller, tt.in); err == nil || fault.KindOf(err) != tt.want {
+				t.Errorf("%s: %v, want an error of kind %v", name, err, tt.want)
+			}
 		}
 	})
 }

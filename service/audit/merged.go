@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -14,7 +15,7 @@ import (
 // chainOf is the chain that a principal asks about, and the team whose members
 // read it. The entries of no team are for operators.
 func chainOf(tx *models.Tx, p access.Principal, of string) (chain, team string, err error) {
-	if of == Installation {
+	if of == contract.Installation {
 		return "", "", access.CheckOperator(p)
 	}
 	if of == "" {
@@ -42,7 +43,7 @@ func readerOf(tx *models.Tx, team string) (string, error) {
 	return team, nil
 }
 
-// reading is a query that its asker may make.
+// reading is a request that the principal may make.
 type reading struct {
 	models.AuditFilter
 	chain, team string   // that is asked about, and whose members read it
@@ -51,7 +52,7 @@ type reading struct {
 	logs        map[string]models.AuditLog
 }
 
-// log is what the query chooses of a chain.
+// log is what the request selects of a chain.
 func (r reading) log(tx *models.Tx, chain string) (models.AuditLog, error) {
 	if log, ok := r.logs[chain]; ok {
 		return log, nil
@@ -63,8 +64,8 @@ func (r reading) log(tx *models.Tx, chain string) (models.AuditLog, error) {
 	return log, err
 }
 
-func (q Query) reading(tx *models.Tx, p access.Principal) (r reading, err error) {
-	if r.AuditFilter, r.team, err = q.filter(tx, p); err != nil {
+func newReading(tx *models.Tx, p access.Principal, in contract.AuditList) (r reading, err error) {
+	if r.AuditFilter, r.team, err = filterOf(tx, p, in); err != nil {
 		return r, err
 	}
 	r.logs = map[string]models.AuditLog{}
@@ -94,8 +95,8 @@ func (r *reading) resume(cursor string) (err error) {
 	}
 	at := slices.Index(r.chains, chain)
 	if r.after, err = strconv.ParseInt(number, 10, 64); err != nil || r.after < 1 || at < 0 {
-		return fault.InvalidField("/cursor", "invalid_cursor", "This is no cursor of an earlier page. Leave it out "+
-			"to start at the beginning.")
+		return fault.InvalidField("/cursor", "invalid_cursor", "This is not a cursor of an earlier page. Leave it "+
+			"out to start at the beginning.")
 	}
 	r.chains = r.chains[at:]
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -57,46 +58,47 @@ func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		mergeB(t, db)
 		s := &audit.Service{DB: db}
-		oldest := models.ParseSort("created")
+		one := contract.Page{Limit: 1}
 		for _, tt := range []struct {
-			q    audit.Query
+			in   contract.AuditList
 			want string
 		}{
-			{audit.Query{}, "a2 a1 | "},
-			{audit.Query{Project: "shop"}, "a2 a1 b3 b1 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Limit: 1}}, "a2 | a1 | b3 | b1 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Limit: 2}}, "a2 a1 | b3 b1 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Limit: 3}}, "a2 a1 b3 | b1 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Sort: oldest}}, "b1 b3 a1 a2 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Sort: oldest, Limit: 1}}, "b1 | b3 | a1 | a2 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Sort: oldest, Limit: 3}}, "b1 b3 a1 | a2 | "},
-			{audit.Query{Project: "shop", Page: models.Page{Text: "KEY_1"}}, "a1 b1 | "},
-			{audit.Query{Object: "key_1"}, "a1 b1 | "},
-			{audit.Query{Object: "tnt_1"}, "b2 | "},
-			{audit.Query{Team: "team_b"}, "b3 b2 b1 | "},
-			{audit.Query{Team: "team_b", Page: models.Page{Limit: 2}}, "b3 b2 | b1 | "},
-			{audit.Query{Team: "team_b", Project: "shop"}, "b3 b1 | "},
+			{contract.AuditList{}, "a2 a1 | "},
+			{contract.AuditList{Project: "shop"}, "a2 a1 b3 b1 | "},
+			{contract.AuditList{Project: "shop", Page: contract.Page{Limit: 1}}, "a2 | a1 | b3 | b1 | "},
+			{contract.AuditList{Project: "shop", Page: contract.Page{Limit: 2}}, "a2 a1 | b3 b1 | "},
+			{contract.AuditList{Project: "shop", Page: contract.Page{Limit: 3}}, "a2 a1 b3 | b1 | "},
+			{contract.AuditList{Project: "shop", Sort: "created"}, "b1 b3 a1 a2 | "},
+			{contract.AuditList{Project: "shop", Page: one, Sort: "created"}, "b1 | b3 | a1 | a2 | "},
+			{contract.AuditList{Project: "shop", Page: contract.Page{Limit: 3}, Sort: "created"}, "b1 b3 a1 | a2 | "},
+			{contract.AuditList{Project: "shop", Text: "KEY_1"}, "a1 b1 | "},
+			{contract.AuditList{Object: "key_1"}, "a1 b1 | "},
+			{contract.AuditList{Object: "tnt_1"}, "b2 | "},
+			{contract.AuditList{Team: "team_b"}, "b3 b2 b1 | "},
+			{contract.AuditList{Team: "team_b", Page: contract.Page{Limit: 2}}, "b3 b2 | b1 | "},
+			{contract.AuditList{Team: "team_b", Project: "shop"}, "b3 b1 | "},
 		} {
 			got := ""
-			for q, more := tt.q, true; more; more = q.Cursor != "" {
-				page, err := s.List(t.Context(), ana, q)
+			for in, more := tt.in, true; more; more = in.Cursor != "" {
+				page, err := s.List(t.Context(), ana, in)
 				if err != nil {
-					t.Fatalf("%+v: %v", q, err)
+					t.Fatalf("%+v: %v", in, err)
 				}
 				for _, e := range page.Items {
-					got += fmt.Sprint(e.TeamID[len("team_"):], e.Number, " ")
-					if e.ActorName != "ana@example.com" || (e.ProjectID != "" && e.ProjectName != "shop") {
-						t.Errorf("%+v: the actor is called %q, the project %q", q, e.ActorName, e.ProjectName)
+					got += fmt.Sprint((*e.Team)[len("team_"):], e.Number, " ")
+					if *e.Actor.Email != "ana@example.com" || (e.Project != nil && e.ProjectName != "shop") {
+						t.Errorf("%+v: the actor has the address %q, the project is called %q", in, *e.Actor.Email,
+							e.ProjectName)
 					}
 				}
-				got, q.Cursor = got+"| ", page.Next
+				got, in.Cursor = got+"| ", page.Next
 			}
 			if got != tt.want {
-				t.Errorf("%+v: %s, want %s", tt.q, got, tt.want)
+				t.Errorf("%+v: %s, want %s", tt.in, got, tt.want)
 			}
 		}
-		verdict, err := s.Verify(t.Context(), ana, "team_b", audit.Head{})
-		if err != nil || verdict.Team != "team_b" || verdict.Entries != 3 || verdict.Broken != nil {
+		verdict, err := s.Verify(t.Context(), ana, contract.AuditVerification{Team: "team_b"})
+		if err != nil || *verdict.Team != "team_b" || verdict.Entries != 3 || !verdict.Intact {
 			t.Errorf("the old chain: %+v, %v", verdict, err)
 		}
 		choices, err := s.Choices(t.Context(), ana, "team_b")
@@ -115,24 +117,25 @@ func TestAMergedWorkspaceIsHiddenFromOthers(t *testing.T) {
 		}
 		for _, tt := range []struct {
 			who  access.Principal
-			q    audit.Query
+			in   contract.AuditList
 			want fault.Kind
 		}{
-			{access.Principal{}, audit.Query{Team: "team_b"}, fault.Unauthenticated},
-			{who("team_c", access.Owner), audit.Query{Team: "team_b"}, fault.NotFound},
-			{who("team_a", access.Viewer), audit.Query{Team: "team_b"}, fault.Forbidden},
-			{ana, audit.Query{Team: "team_c"}, fault.NotFound},
-			{ana, audit.Query{Project: "shop", Page: models.Page{Cursor: "3:team_c"}}, fault.Invalid},
-			{ana, audit.Query{Page: models.Page{Cursor: "3:team_b"}}, fault.Invalid},
+			{access.Principal{}, contract.AuditList{Team: "team_b"}, fault.Unauthenticated},
+			{who("team_c", access.Owner), contract.AuditList{Team: "team_b"}, fault.NotFound},
+			{who("team_a", access.Viewer), contract.AuditList{Team: "team_b"}, fault.Forbidden},
+			{ana, contract.AuditList{Team: "team_c"}, fault.NotFound},
+			{ana, contract.AuditList{Project: "shop", Page: contract.Page{Cursor: "3:team_c"}}, fault.Invalid},
+			{ana, contract.AuditList{Page: contract.Page{Cursor: "3:team_b"}}, fault.Invalid},
 		} {
-			if _, err := s.List(t.Context(), tt.who, tt.q); fault.KindOf(err) != tt.want {
-				t.Errorf("%+v asks %+v: %v, want %v", tt.who, tt.q, err, tt.want)
+			if _, err := s.List(t.Context(), tt.who, tt.in); fault.KindOf(err) != tt.want {
+				t.Errorf("%+v asks %+v: %v, want %v", tt.who, tt.in, err, tt.want)
 			}
 			if tt.want == fault.Invalid {
 				continue
 			}
-			if _, err := s.Verify(t.Context(), tt.who, tt.q.Team, audit.Head{}); fault.KindOf(err) != tt.want {
-				t.Errorf("%+v verifies %s: %v, want %v", tt.who, tt.q.Team, err, tt.want)
+			_, err := s.Verify(t.Context(), tt.who, contract.AuditVerification{Team: tt.in.Team})
+			if fault.KindOf(err) != tt.want {
+				t.Errorf("%+v verifies %s: %v, want %v", tt.who, tt.in.Team, err, tt.want)
 			}
 		}
 	})

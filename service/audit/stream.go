@@ -123,7 +123,7 @@ func (s *Stream) skipRemoved(ctx context.Context, team string, position map[stri
 	if at := position[team]; at.Number < start.Number {
 		s.Log.Warn("audit entries were removed before they were delivered, since their time was over",
 			"stream", s.Name, "team", team, "entries", start.Number-at.Number)
-		position[team] = start.Head
+		position[team] = start
 	}
 	return nil
 }

@@ -99,8 +99,8 @@ func TestStreamToAFile(t *testing.T) {
 		}
 		ends := heads(t, text)
 		for _, v := range verdicts {
-			if v.Broken != nil || ends[v.Team] != v.Head {
-				t.Errorf("the stream of %q ends at %v, the log at %v", v.Team, ends[v.Team], v.Head)
+			if end := ends[teamOf(v)].String(); !v.Intact || end != v.Head {
+				t.Errorf("the stream of %q ends at %v, the log at %v", teamOf(v), end, v.Head)
 			}
 		}
 

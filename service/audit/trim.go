@@ -21,30 +21,23 @@ const (
 	trimHash   = "hash"
 )
 
-// Start is where a chain begins that retention has removed the first entries of: Head is
-// the last of them. It is zero for a whole chain.
-type Start struct {
-	Head
-
-	At time.Time // when they were removed
-}
-
-// startOf returns where the chain of a team begins, by the newest record of a removal in it.
-func startOf(tx *models.Tx, team string) (Start, error) {
+// startOf returns the last entry that retention has removed from a team's chain, by the newest record of a removal in
+// it. It is zero for a whole chain.
+func startOf(tx *models.Tx, team string) (Head, error) {
 	// Without a removal the search for one would read the whole chain.
 	first, found, err := tx.FirstAuditEntry(team)
 	if err != nil || !found || first.Number == 1 {
-		return Start{}, err
+		return Head{}, err
 	}
 	record, found, err := tx.LastAuditTrim(team)
 	if err != nil || !found {
-		return Start{}, err
+		return Head{}, err
 	}
 	number, err := strconv.ParseInt(record.Detail[trimNumber], 10, 64)
 	if err != nil || number < 1 || number >= record.Number {
-		return Start{}, nil //nolint:nilerr // not as it was written: verification finds it
+		return Head{}, nil //nolint:nilerr // not as it was written: verification finds it
 	}
-	return Start{Head{number, record.Detail[trimHash]}, record.CreatedAt.UTC()}, nil
+	return Head{number, record.Detail[trimHash]}, nil
 }
 
 // Trimmer removes the entries of all chains from before a time. In each chain one more entry
@@ -155,7 +148,7 @@ func trimOnce(tx *models.Tx, team string, before time.Time, limit int64) (more b
 	if err != nil {
 		return false, err
 	}
-	w, trims := walk{at: start.Number, previous: start.Hash}, int64(0)
+	w, trims := walkFrom(start), int64(0)
 	for _, e := range entries {
 		if e.Number > limit || !e.CreatedAt.Before(before) {
 			break
@@ -163,27 +156,27 @@ func trimOnce(tx *models.Tx, team string, before time.Time, limit int64) (more b
 		if err := w.step(e); err != nil {
 			return false, err
 		}
-		if w.Broken != nil {
-			return false, fmt.Errorf("number %d is not what was recorded, and nothing is removed: %s", w.Broken.Number,
-				w.Broken.Reason)
+		if w.broken != nil {
+			return false, fmt.Errorf("number %d is not what was recorded, and nothing is removed: %s", w.broken.Number,
+				w.broken.Reason)
 		}
 		if e.Action == models.AuditTrim {
 			trims++
 		}
 	}
-	removed := w.at - start.Number
+	removed := w.entries
 	if removed == trims { // a record of a removal alone is not worth another one
 		return false, nil
 	}
-	if _, err := tx.DeleteAuditEntries(team, start.Number+1, w.at); err != nil {
+	if _, err := tx.DeleteAuditEntries(team, start.Number+1, w.at.Number); err != nil {
 		return false, err
 	}
 	return removed == trimBatch, access.Record(tx, access.System(), access.Entry{
 		Action: access.AuditTrim,
 		Team:   team,
 		Detail: map[string]string{
-			trimNumber: strconv.FormatInt(w.at, 10),
-			trimHash:   w.previous,
+			trimNumber: strconv.FormatInt(w.at.Number, 10),
+			trimHash:   w.at.Hash,
 			"removed":  strconv.FormatInt(removed, 10),
 			"before":   before.UTC().Format(time.RFC3339),
 		},

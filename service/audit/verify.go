@@ -8,8 +8,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"postern/core/contract"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/service/access"
 )
 
@@ -23,38 +26,40 @@ type Head struct {
 // String is the spelling in which heads are kept: the number, a colon, the hash.
 func (h Head) String() string { return strconv.FormatInt(h.Number, 10) + ":" + h.Hash }
 
-// Verdict is what verification of one chain found.
-type Verdict struct {
-	Team    string // "" for what belongs to no team
-	Entries int64  // that are in order
-	Start   Start  // zero unless retention has removed the first entries
-	Head    Head
-	Broken  *Break // nil when the chain is whole
+// parseHead reads a head as String writes it; "" is the zero Head.
+func parseHead(text string) (Head, error) {
+	if text == "" {
+		return Head{}, nil
+	}
+	number, hash, _ := strings.Cut(text, ":")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || (n > 0 && len(hash) != models.ChainHashLength) {
+		return Head{}, fault.InvalidField("/head", "invalid_head", "Send the head of an earlier answer: a number, a "+
+			"colon and a hash.")
+	}
+	return Head{Number: n, Hash: hash}, nil
 }
 
-// Break is the first place at which a chain is not what it was.
-type Break struct {
-	Number int64
-	Entry  string // id; "" where the entry is missing
-	Reason string
-}
-
-// Verify verifies the whole chain of a team, named as in Query. If known is not
-// zero, a head that was kept earlier, the chain has to contain it. A team has one
-// verification at a time. Errors beside those of access: TooMany
+// Verify verifies the whole chain of a team. If a head is sent that was kept earlier, the chain has to contain it. A
+// team has one verification at a time. Errors other than those of access: Invalid invalid_head, TooMany
 // verification_under_way, Unavailable verification_too_long.
-func (s *Service) Verify(ctx context.Context, p access.Principal, team string, known Head) (Verdict, error) {
-	team, _, err := chainOf(s.DB.Read(ctx), p, team)
+func (s *Service) Verify(
+	ctx context.Context, p access.Principal, in contract.AuditVerification,
+) (verdict contract.AuditVerdict, err error) {
+	known, err := parseHead(in.Head)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("audit: verify: %w", err)
+		return verdict, err
+	}
+	team, _, err := chainOf(s.DB.Read(ctx), p, in.Team)
+	if err != nil {
+		return verdict, fmt.Errorf("audit: verify: %w", err)
 	}
 	if !s.underWay.begin(team) {
-		return Verdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, errUnderWay)
+		return verdict, fmt.Errorf("audit: verify the chain of %q: %w", team, errUnderWay)
 	}
 	defer s.underWay.end(team)
 	ctx, stop := context.WithTimeoutCause(ctx, cmp.Or(s.VerifyWithin, verifyWithin), errTooLong)
 	defer stop()
-	var verdict Verdict
 	err = s.DB.Consistent(ctx, func(tx *models.Tx) error {
 		verdict, err = verify(tx, team, known)
 		return err
@@ -63,14 +68,14 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, team string, k
 		err = errTooLong.Because(err)
 	}
 	if err != nil {
-		return Verdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, err)
+		return contract.AuditVerdict{}, fmt.Errorf("audit: verify the chain of %q: %w", team, err)
 	}
 	return verdict, nil
 }
 
 // VerifyAll verifies all chains of a database. It checks no permission: callers of
 // it can open the database.
-func VerifyAll(ctx context.Context, db *models.DB) (verdicts []Verdict, err error) {
+func VerifyAll(ctx context.Context, db *models.DB) (verdicts []contract.AuditVerdict, err error) {
 	err = db.Consistent(ctx, func(tx *models.Tx) (err error) {
 		verdicts, err = VerifyChains(tx)
 		return err
@@ -82,12 +87,12 @@ func VerifyAll(ctx context.Context, db *models.DB) (verdicts []Verdict, err erro
 }
 
 // VerifyChains is VerifyAll in a transaction.
-func VerifyChains(tx *models.Tx) ([]Verdict, error) {
+func VerifyChains(tx *models.Tx) ([]contract.AuditVerdict, error) {
 	teams, err := allChains(tx)
 	if err != nil {
 		return nil, err
 	}
-	var verdicts []Verdict
+	var verdicts []contract.AuditVerdict
 	for _, team := range teams {
 		verdict, err := verify(tx, team, Head{})
 		if err != nil {
@@ -122,29 +127,33 @@ func allChains(tx *models.Tx) ([]string, error) {
 // verifyBatch is how many entries are read at a time.
 const verifyBatch = 1000
 
-func verify(tx *models.Tx, team string, known Head) (Verdict, error) {
+func verify(tx *models.Tx, team string, known Head) (contract.AuditVerdict, error) {
 	end, err := tx.AuditChainOf(team)
 	if err != nil {
-		return Verdict{}, err
+		return contract.AuditVerdict{}, err
 	}
 	start, err := startOf(tx, team)
 	if err != nil {
-		return Verdict{}, err
+		return contract.AuditVerdict{}, err
 	}
-	w := newWalk(Verdict{Team: team, Start: start, Head: Head{end.Number, end.Hash}}, known)
 	stray, err := tx.AuditUnchained(team, 1)
 	if err != nil {
-		return w.Verdict, err
+		return contract.AuditVerdict{}, err
 	}
+	w, recorded := walkFrom(start), Head{end.Number, end.Hash}
+	w.expect(known)
 	last := models.AuditEntry{TeamID: team}
-	for w.Broken == nil {
+	for w.broken == nil {
 		entries, err := tx.AuditAfter(last, verifyBatch)
 		if err != nil {
-			return w.Verdict, err
+			return contract.AuditVerdict{}, err
 		}
 		for _, e := range entries {
-			if err := w.step(e); err != nil || w.Broken != nil {
-				return w.Verdict, err
+			if err := w.step(e); err != nil {
+				return contract.AuditVerdict{}, err
+			}
+			if w.broken != nil {
+				break
 			}
 			last = e
 		}
@@ -152,80 +161,86 @@ func verify(tx *models.Tx, team string, known Head) (Verdict, error) {
 			break
 		}
 	}
-	w.finish()
-	if len(stray) > 0 && w.Broken == nil {
-		w.Broken = &Break{0, stray[0].ID, "it is in no chain: it was put in from outside"}
+	w.finish(recorded)
+	if len(stray) > 0 && w.broken == nil {
+		w.fail(0, stray[0].ID, "it is in no chain: it was put in from outside")
 	}
-	return w.Verdict, nil
+	return contract.AuditVerdict{
+		Team:    contract.OrNull(team),
+		Intact:  w.broken == nil,
+		Entries: w.entries,
+		Removed: start.Number,
+		Head:    recorded.String(),
+		Broken:  w.broken,
+	}, nil
 }
 
 // walk is a verification under way.
 type walk struct {
-	Verdict
-	known    Head
-	at       int64 // number of the last entry
-	previous string
+	start   Head // the last entry that retention removed; zero: none
+	known   Head // that the chain has to contain; zero: any
+	at      Head // the last entry
+	entries int64
+	broken  *contract.AuditBreak // nil while the chain is intact
 }
 
-// newWalk returns a walk that begins where the chain does.
-func newWalk(of Verdict, known Head) walk {
-	w := walk{Verdict: of, known: known, at: of.Start.Number, previous: of.Start.Hash}
-	switch {
-	case known.Number == 0:
-	case known.Number < of.Start.Number:
-		w.Broken = &Break{
-			known.Number,
-			"",
-			fmt.Sprintf("its hash was kept, and it was removed with all up to number %d when their time was over: "+
-				"keep a newer head", of.Start.Number),
-		}
-	case known.Number == of.Start.Number && known.Hash != of.Start.Hash:
-		w.Broken = &Break{known.Number, "", "it was removed, and had another hash than the one that was kept"}
+// walkFrom returns a walk that begins where the chain does.
+func walkFrom(start Head) walk { return walk{start: start, at: start} }
+
+// fail ends the walk at an entry, whose id is "" if it is missing.
+func (w *walk) fail(number int64, entry, reason string, args ...any) {
+	w.broken = &contract.AuditBreak{
+		Number: number, Entry: contract.OrNull(entry), Reason: fmt.Sprintf(reason, args...),
 	}
-	return w
+}
+
+// expect has the walk look for a head that was kept earlier.
+func (w *walk) expect(known Head) {
+	switch w.known = known; {
+	case known.Number == 0:
+	case known.Number < w.start.Number:
+		w.fail(known.Number, "", "its hash was kept, and it was removed with all up to number %d when their time was "+
+			"over: keep a newer head", w.start.Number)
+	case known.Number == w.start.Number && known.Hash != w.start.Hash:
+		w.fail(known.Number, "", "it was removed, and had another hash than the one that was kept")
+	}
 }
 
 func (w *walk) step(e models.AuditEntry) error {
-	next := w.at + 1
+	next := w.at.Number + 1
 	switch {
 	case e.Number > next:
-		w.Broken = &Break{next, "", fmt.Sprintf("it is missing; the next one there is has number %d", e.Number)}
+		w.fail(next, "", "it is missing; the next one there is has number %d", e.Number)
 		return nil
 	case e.Number < next:
-		w.Broken = &Break{e.Number, e.ID, "another entry has this number"}
+		w.fail(e.Number, e.ID, "another entry has this number")
 		return nil
 	}
-	hash, err := e.ChainHash(w.previous)
+	hash, err := e.ChainHash(w.at.Hash)
 	if err != nil {
 		return err
 	}
-	if hash != e.Hash {
-		w.Broken = &Break{e.Number, e.ID, "it, or what was before it, is not what was recorded"}
-		return nil
+	switch {
+	case hash != e.Hash:
+		w.fail(e.Number, e.ID, "it, or what was before it, is not what was recorded")
+	case w.known.Number == e.Number && w.known.Hash != e.Hash:
+		w.fail(e.Number, e.ID, "it has another hash than the one that was kept")
+	default:
+		w.at = Head{next, hash}
+		w.entries++
 	}
-	if w.known.Number == e.Number && w.known.Hash != e.Hash {
-		w.Broken = &Break{e.Number, e.ID, "it has another hash than the one that was kept"}
-		return nil
-	}
-	w.at, w.previous = next, hash
-	w.Entries++
 	return nil
 }
 
 // finish compares the end that was reached with the end that was recorded.
-func (w *walk) finish() {
-	switch {
-	case w.Broken != nil:
-	case w.Head.Number > w.at:
-		w.Broken = &Break{w.at + 1, "", fmt.Sprintf("it is missing, and so is all up to number %d, where the "+
-			"chain ends", w.Head.Number)}
-	case w.Head.Number < w.at || w.Head.Hash != w.previous:
-		w.Broken = &Break{w.Head.Number, "", "the recorded end of the chain is not its last entry"}
-	case w.known.Number > w.at:
-		w.Broken = &Break{
-			w.at + 1,
-			"",
-			fmt.Sprintf("it is missing, and so is all up to number %d, whose hash was kept", w.known.Number),
-		}
+func (w *walk) finish(recorded Head) {
+	switch reached := w.at.Number; {
+	case w.broken != nil:
+	case recorded.Number > reached:
+		w.fail(reached+1, "", "it is missing, and so is all up to number %d, where the chain ends", recorded.Number)
+	case recorded != w.at:
+		w.fail(recorded.Number, "", "the recorded end of the chain is not its last entry")
+	case w.known.Number > reached:
+		w.fail(reached+1, "", "it is missing, and so is all up to number %d, whose hash was kept", w.known.Number)
 	}
 }

@@ -2,9 +2,11 @@ package audit_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -134,13 +136,13 @@ func TestEveryChangeFromOutsideIsFound(t *testing.T) {
 					record(t, db, "team_a", "team_b")
 				}
 				s := &audit.Service{DB: db}
-				if verdict := verified(t, s, "", audit.Head{}); verdict.Entries != 5 {
+				if verdict := verified(t, s, ""); verdict.Entries != 5 {
 					t.Fatalf("%d entries before, want 5", verdict.Entries)
 				}
 				for _, statement := range tt.statements {
 					run(t, db, statement)
 				}
-				if broken := brokenAt(t, s, "team_a", audit.Head{}); broken.Number != tt.number {
+				if broken := brokenAt(t, s, "team_a", ""); broken.Number != tt.number {
 					t.Errorf("broken at %+v, want number %d", broken, tt.number)
 				}
 				all, err := audit.VerifyAll(t.Context(), db)
@@ -148,7 +150,7 @@ func TestEveryChangeFromOutsideIsFound(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, verdict := range all {
-					if broken := verdict.Broken != nil; broken == (verdict.Team == "team_b" || verdict.Team == "") {
+					if verdict.Intact != (verdict.Team == nil || *verdict.Team == "team_b") {
 						t.Errorf("of all: %+v, broken %+v", verdict, verdict.Broken)
 					}
 				}
@@ -157,27 +159,27 @@ func TestEveryChangeFromOutsideIsFound(t *testing.T) {
 	}
 }
 
-// verified returns the verdict of a chain that is not broken.
-func verified(t *testing.T, s *audit.Service, team string, kept audit.Head) audit.Verdict {
+// verified returns the verdict of a chain that is intact and has the head, any for "".
+func verified(t *testing.T, s *audit.Service, head string) contract.AuditVerdict {
 	t.Helper()
-	verdict, err := s.Verify(t.Context(), ana, team, kept)
+	verdict, err := s.Verify(t.Context(), ana, contract.AuditVerification{Head: head})
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}
-	if verdict.Broken != nil {
+	if !verdict.Intact || verdict.Broken != nil {
 		t.Fatalf("the chain is broken: %+v", verdict.Broken)
 	}
 	return verdict
 }
 
-// brokenAt returns where a chain is broken.
-func brokenAt(t *testing.T, s *audit.Service, team string, kept audit.Head) *audit.Break {
+// brokenAt returns where a chain is broken, when it is compared with a head.
+func brokenAt(t *testing.T, s *audit.Service, team, head string) *contract.AuditBreak {
 	t.Helper()
-	verdict, err := s.Verify(t.Context(), ana, team, kept)
+	verdict, err := s.Verify(t.Context(), ana, contract.AuditVerification{Team: team, Head: head})
 	if err != nil {
 		t.Fatalf("verify: %v", err)
 	}
-	if verdict.Broken == nil {
+	if verdict.Intact || verdict.Broken == nil {
 		t.Fatalf("the chain is not broken: %+v", verdict)
 	}
 	return verdict.Broken
@@ -189,17 +191,17 @@ func TestARewrittenChainDoesNotLeadThroughAKeptHead(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &audit.Service{DB: db}
 		record(t, db, "team_a", "team_a", "team_a")
-		kept := verified(t, s, "", audit.Head{}).Head
+		kept := verified(t, s, "").Head
 		record(t, db, "team_a")
-		verified(t, s, "", kept)
+		verified(t, s, kept)
 		run(t, db, "DELETE FROM audit_entries WHERE team_id = 'team_a'")
 		run(t, db, "DELETE FROM audit_chains WHERE team_id = 'team_a'")
 		record(t, db, "team_a", "team_a", "team_a", "team_a")
-		verified(t, s, "", audit.Head{})
+		verified(t, s, "")
 		if broken := brokenAt(t, s, "", kept); broken.Number != 3 {
 			t.Errorf("against the head that was kept: %+v, want number 3", broken)
 		}
-		brokenAt(t, s, "", audit.Head{Number: 9, Hash: kept.Hash}) // of a longer chain
+		brokenAt(t, s, "", strings.Replace(kept, "3:", "9:", 1)) // of a longer chain
 	})
 }
 
@@ -226,7 +228,7 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 			t.Fatalf("%+v, %v", all, err)
 		}
 		for _, verdict := range all {
-			if verdict.Broken != nil || (verdict.Team != "" && verdict.Entries != writers*each) {
+			if !verdict.Intact || (verdict.Team != nil && verdict.Entries != writers*each) {
 				t.Errorf("%+v, broken %+v", verdict, verdict.Broken)
 			}
 		}
@@ -246,8 +248,8 @@ func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
 		if err == nil {
 			t.Fatal("it was written")
 		}
-		if verdict := verified(t, &audit.Service{DB: db}, "", audit.Head{}); verdict.Head.Number != 1 {
-			t.Errorf("the chain ends at %d, want 1", verdict.Head.Number)
+		if verdict := verified(t, &audit.Service{DB: db}, ""); !strings.HasPrefix(verdict.Head, "1:") {
+			t.Errorf("the chain ends at %s, want 1", verdict.Head)
 		}
 	})
 }
@@ -257,8 +259,8 @@ func TestATeamHasOneVerificationAtATime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		record(t, db, "team_a")
 		s := &audit.Service{DB: db}
-		release := audit.BeginVerification(s, "team_a")
-		_, err := s.Verify(t.Context(), ana, "team_a", audit.Head{})
+		release, ofA := audit.BeginVerification(s, "team_a"), contract.AuditVerification{Team: "team_a"}
+		_, err := s.Verify(t.Context(), ana, ofA)
 		if fault.CodeOf(err) != "verification_under_way" || fault.KindOf(err) != fault.TooMany {
 			t.Errorf("a second one: %v, want verification_under_way", err)
 		}
@@ -270,24 +272,24 @@ func TestATeamHasOneVerificationAtATime(t *testing.T) {
 			HomeTeam: "team_b",
 			Roles:    map[string]access.Role{"team_b": access.Owner},
 		}
-		if _, err := s.Verify(t.Context(), ben, "", audit.Head{}); err != nil {
+		if _, err := s.Verify(t.Context(), ben, contract.AuditVerification{}); err != nil {
 			t.Errorf("another team's: %v", err)
 		}
 		release()
 		for range 2 {
-			if _, err := s.Verify(t.Context(), ana, "team_a", audit.Head{}); err != nil {
+			if _, err := s.Verify(t.Context(), ana, ofA); err != nil {
 				t.Errorf("after it: %v", err)
 			}
 		}
 		for _, team := range []string{"team_c", "team_d", "team_e", "team_f"} {
 			defer audit.BeginVerification(s, team)()
 		}
-		_, err = s.Verify(t.Context(), ana, "team_a", audit.Head{})
+		_, err = s.Verify(t.Context(), ana, ofA)
 		if fault.CodeOf(err) != "verification_under_way" {
 			t.Errorf("as many at once as there may be: %v", err)
 		}
 		impatient := &audit.Service{DB: db, VerifyWithin: 1}
-		_, err = impatient.Verify(t.Context(), ana, "team_a", audit.Head{})
+		_, err = impatient.Verify(t.Context(), ana, ofA)
 		if fault.CodeOf(err) != "verification_too_long" {
 			t.Errorf("one that takes too long: %v", err)
 		}

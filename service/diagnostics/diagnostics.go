@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -46,56 +47,55 @@ type Service struct {
 	budget budget
 }
 
-// Target checks the target of an environment. Errors beside those of access: code environment_not_served if the
+// Target checks the target of an environment. Errors other than those of access: code environment_not_served if the
 // gateway of this process does not serve it yet, and too_many_tests.
 func (s *Service) Target(
-	ctx context.Context, p access.Principal, ref, environmentID string,
-) (diagnosis.Report, error) {
-	projectID, id, err := s.Projects.InspectEnvironment(ctx, p, ref, environmentID)
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
+) (contract.Diagnosis, error) {
+	projectID, id, err := s.Projects.InspectEnvironment(ctx, p, in)
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	leave, err := s.budget.enter(p, s.now())
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	defer leave()
 	report, served := s.Gateway.CheckTarget(ctx, projectID, id)
 	if !served {
-		return report, fault.New(fault.Conflict, "environment_not_served",
+		return report.Diagnosis, fault.New(fault.Conflict, "environment_not_served",
 			"The gateway does not serve this environment yet. Try again in a moment.")
 	}
-	return report, nil
+	return report.Diagnosis, nil
 }
 
 // Issuer tests an issuer of a version, saved or not. With a token it reports what would be decided about it. Errors
-// beside those of access: wrong fields of the pair, and too_many_tests.
+// other than those of access: wrong fields of the pair, and too_many_tests.
 func (s *Service) Issuer(
-	ctx context.Context, p access.Principal, ref, versionID string, pair snapshot.TokenIssuer, token secrets.Secret,
-) (diagnosis.Report, error) {
-	if err := s.Projects.InspectIssuer(ctx, p, ref, versionID, pair); err != nil {
-		return diagnosis.Report{}, err
+	ctx context.Context, p access.Principal, in contract.TokenIssuerTest,
+) (contract.Diagnosis, error) {
+	if err := s.Projects.InspectIssuer(ctx, p, in.VersionPath, in.Body.TokenIssuer); err != nil {
+		return contract.Diagnosis{}, err
 	}
 	leave, err := s.budget.enter(p, s.now())
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	defer leave()
-	return s.Verifier.Inspect(ctx, pair, token.Reveal(), s.now()), nil
+	return s.Verifier.Inspect(ctx, in.Body.TokenIssuer, given(in.Body.Token), s.now()).Diagnosis, nil
 }
 
 // Introspection tests an introspection endpoint: the version's own for nil. Errors are those of Issuer.
 func (s *Service) Introspection(
-	ctx context.Context, p access.Principal, ref, versionID string, in *projects.IntrospectionInput,
-	token secrets.Secret,
-) (diagnosis.Report, error) {
-	row, secret, err := s.Projects.InspectIntrospection(ctx, p, ref, versionID, in)
+	ctx context.Context, p access.Principal, in contract.IntrospectionTest,
+) (contract.Diagnosis, error) {
+	row, secret, err := s.Projects.InspectIntrospection(ctx, p, in.VersionPath, in.Body.Opaque)
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	leave, err := s.budget.enter(p, s.now())
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	defer leave()
 	at := tokencheck.Endpoint{
@@ -104,23 +104,26 @@ func (s *Service) Introspection(
 		ClientSecret: secret,
 		InForm:       row.Method == snapshot.SecretPost,
 	}
-	return introspection.Inspect(ctx, s.Client, at, row, token.Reveal(), s.now()), nil
+	return introspection.Inspect(ctx, s.Client, at, row, given(in.Body.Token), s.now()).Diagnosis, nil
 }
 
-// Provider tests an identity provider of an app client. Errors beside those of access: too_many_tests.
-func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (diagnosis.Report, error) {
+// given is a token as it was sent, without white space around it.
+func given(token contract.Secret) string { return secrets.Given(token.Reveal()).Reveal() }
+
+// Provider tests an identity provider of an app client. Errors other than those of access: too_many_tests.
+func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (contract.Diagnosis, error) {
 	config, err := s.Login.ProviderToTest(ctx, p, id)
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	leave, err := s.budget.enter(p, s.now())
 	if err != nil {
-		return diagnosis.Report{}, err
+		return contract.Diagnosis{}, err
 	}
 	defer leave()
 	report := s.Login.Providers.Inspect(ctx, config)
 	s.Login.KeepEndpoints(ctx, id)
-	return report, nil
+	return report.Diagnosis, nil
 }
 
 func (s *Service) now() time.Time {

@@ -10,7 +10,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -36,8 +35,8 @@ func TestSetOpenAPI_quota(t *testing.T) {
 					strings.Repeat("x", tc.size),
 				))
 				set := func(project, version string) error {
-					in := projects.OpenAPIInput{Document: document}
-					_, _, err := w.SetOpenAPI(t.Context(), owner, project, version, in)
+					in := contract.OpenAPIUpdate{VersionPath: versionPath(project, version), RawBody: document}
+					_, err := w.SetOpenAPI(t.Context(), owner, in)
 					return err
 				}
 				add := func(project, version string) {
@@ -79,6 +78,10 @@ func TestSetOpenAPI_quota(t *testing.T) {
 	}
 }
 
+func versionPath(project, version string) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: project}, Version: version}
+}
+
 // counted answers every request with a document, and counts them.
 type counted struct{ requests int }
 
@@ -94,10 +97,11 @@ func TestSetOpenAPI_fetches(t *testing.T) {
 	fetched := &counted{}
 	w.Client = &http.Client{Transport: fetched}
 	created, owner := w.create(t, authenticated)
-	in := projects.OpenAPIInput{URL: "https://api.example.com/openapi.json", DryRun: true}
+	in := contract.OpenAPIUpdate{VersionPath: versionPath(created.Project.ID, "1.0.0"), DryRun: true}
+	in.SetURL("https://api.example.com/openapi.json")
 	var refused error
 	for range 100 {
-		_, _, err := w.SetOpenAPI(t.Context(), owner, created.Project.ID, "1.0.0", in)
+		_, err := w.SetOpenAPI(t.Context(), owner, in)
 		if err != nil {
 			refused = err
 		}

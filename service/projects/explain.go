@@ -4,44 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// ExplainInput is a call that is explained.
-type ExplainInput struct {
-	Version     string // name or id; "": the only one
-	Environment string // name; "": the only one, or prod
-	Method      string // "": GET
-	Path        string // below the environment's address; "": /
-	Key         string // id of the key that it has; "": none
-	User        string // id of the end user whose token it has; "": none
-	Scopes      []string
-}
-
 // Explain returns what the gateway of this process decides about a call, and what the exported one
 // would.
 func (s *Service) Explain(
-	ctx context.Context, p access.Principal, ref string, in ExplainInput,
-) (policy.Explanation, error) {
+	ctx context.Context, p access.Principal, in contract.Question,
+) (contract.Explanation, error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	q, err := questionOf(tx, p, in)
 	if err != nil {
-		return policy.Explanation{}, fmt.Errorf("projects: explain a call of %s: %w", ref, err)
+		return contract.Explanation{}, fmt.Errorf("projects: explain a call of %s: %w", in.Project, err)
+	}
+	if s.Gateway == nil {
+		return contract.Explanation{}, errors.New("projects: there is no gateway to explain calls")
+	}
+	found := s.Gateway(q)
+	out := contract.Explanation{
+		Decision:      "deny",
+		GatewayAnswer: answerOf(found.Denial),
+		Steps:         []contract.ExplainedStep{},
+		DecidedBy:     found.DecidedBy,
+		OnExport:      answerOf(found.Exported),
+	}
+	if out.Forwards() {
+		out.Decision = "allow"
+	}
+	for _, step := range found.Steps {
+		out.Steps = append(out.Steps, contract.ExplainedStep(step))
+	}
+	return out, nil
+}
+
+func answerOf(d policy.Denial) contract.GatewayAnswer {
+	if d == (policy.Denial{}) {
+		return contract.GatewayAnswer{Status: http.StatusOK}
+	}
+	return contract.GatewayAnswer{Status: d.Status, Code: d.Code}
+}
+
+// questionOf returns a question with what it names: the environment, the key, the user.
+func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy.Question, error) {
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
+	if err != nil {
+		return policy.Question{}, err
 	}
 	path, _, _ := strings.Cut(in.Path, "?") // rules do not look at the query
 	q := policy.Question{ProjectID: project.ID, Method: strings.ToUpper(in.Method), Path: path}
 	if q.Method == "" {
 		q.Method = "GET"
 	}
-	wrong, err := in.place(tx, project, &q)
+	wrong, err := findAsked(tx, project, in, &q)
 	if err != nil {
-		return policy.Explanation{}, fmt.Errorf("projects: explain a call of %s: %w", ref, err)
+		return q, err
 	}
 	if in.Key != "" && in.User != "" {
 		wrong = append(wrong, fault.Field{
@@ -52,7 +76,7 @@ func (s *Service) Explain(
 		wrong = append(wrong, fault.Field{
 			Pointer: "/method",
 			Code:    "invalid_method",
-			Detail:  "Use a method such as GET. CONNECT and TRACE are not forwarded, whoever calls.",
+			Detail:  "Use a method such as GET. CONNECT and TRACE are never forwarded.",
 		})
 	}
 	if q.Path != "" && q.Path[0] != '/' {
@@ -60,20 +84,14 @@ func (s *Service) Explain(
 			"slash, such as /orders/42."})
 	}
 	if err := fault.InvalidFields(wrong); err != nil {
-		return policy.Explanation{}, err
+		return q, err
 	}
-	if err := errors.Join(in.key(tx, p, project, &q), in.user(tx, p, project, &q)); err != nil {
-		return policy.Explanation{}, fmt.Errorf("projects: explain a call of %s: %w", ref, err)
-	}
-	if s.Gateway == nil {
-		return policy.Explanation{}, errors.New("projects: there is no gateway to explain calls")
-	}
-	return s.Gateway(q), nil
+	return q, errors.Join(askKey(tx, p, project, in.Key, &q), askUser(tx, p, project, in, &q))
 }
 
-// place finds the version and the environment.
-func (in ExplainInput) place(
-	tx *models.Tx, project models.Project, q *policy.Question,
+// findAsked finds the version and the environment.
+func findAsked(
+	tx *models.Tx, project models.Project, in contract.Question, q *policy.Question,
 ) (wrong []fault.Field, err error) {
 	versions, err := tx.VersionsOf(project.ID)
 	if err != nil {
@@ -111,14 +129,14 @@ func (in ExplainInput) place(
 // defaultEnvironment is the environment of a question that names none.
 const defaultEnvironment = "prod"
 
-func (in ExplainInput) key(tx *models.Tx, p access.Principal, project models.Project, q *policy.Question) error {
-	if in.Key == "" {
+func askKey(tx *models.Tx, p access.Principal, project models.Project, id string, q *policy.Question) error {
+	if id == "" {
 		return nil
 	}
 	if err := access.CheckProject(p, project, access.KeyRead); err != nil {
 		return err
 	}
-	row, err := tx.KeyByID(in.Key)
+	row, err := tx.KeyByID(id)
 	opens := row.ProjectID == project.ID ||
 		row.ProductID != nil && project.ProductID != nil && *row.ProductID == *project.ProductID
 	if errors.Is(err, models.ErrNotFound) || (err == nil && !opens) {
@@ -131,7 +149,9 @@ func (in ExplainInput) key(tx *models.Tx, p access.Principal, project models.Pro
 	return nil
 }
 
-func (in ExplainInput) user(tx *models.Tx, p access.Principal, project models.Project, q *policy.Question) error {
+func askUser(
+	tx *models.Tx, p access.Principal, project models.Project, in contract.Question, q *policy.Question,
+) error {
 	if in.User == "" {
 		return nil
 	}
@@ -150,6 +170,6 @@ func (in ExplainInput) user(tx *models.Tx, p access.Principal, project models.Pr
 	if err != nil {
 		return err
 	}
-	q.User = &policy.AskedUser{ID: user.ID, TenantID: user.TenantID, Scopes: in.Scopes}
+	q.User = &policy.AskedUser{ID: user.ID, TenantID: user.TenantID, Scopes: strings.Fields(in.Scopes)}
 	return nil
 }

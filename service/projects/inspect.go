@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -14,16 +13,16 @@ import (
 
 // InspectEnvironment returns the ids of a project and of one of its environments to a caller who may change it.
 func (s *Service) InspectEnvironment(
-	ctx context.Context, p access.Principal, ref, environmentID string,
+	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
 ) (projectID, id string, err error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectUpdate)
+	project, err := access.Project(tx, p, in.Project, access.ProjectUpdate)
 	if err != nil {
-		return "", "", fmt.Errorf("projects: check the target of %s: %w", environmentID, err)
+		return "", "", fmt.Errorf("projects: check the target of %s: %w", in.Environment, err)
 	}
-	environment, _, err := environmentOf(tx, project, "", environmentID)
+	environment, _, err := environmentOf(tx, project, in.Version, in.Environment)
 	if err != nil {
-		return "", "", fmt.Errorf("projects: check the target of %s: %w", environmentID, err)
+		return "", "", fmt.Errorf("projects: check the target of %s: %w", in.Environment, err)
 	}
 	return project.ID, environment.ID, nil
 }
@@ -31,31 +30,32 @@ func (s *Service) InspectEnvironment(
 // InspectIssuer refuses an issuer that a version could not be given, by fields of the body, and a caller who may not
 // change the version.
 func (s *Service) InspectIssuer(
-	ctx context.Context, p access.Principal, ref, versionID string, pair snapshot.TokenIssuer,
+	ctx context.Context, p access.Principal, of contract.VersionPath, pair contract.TokenIssuer,
 ) error {
 	tx := s.DB.Read(ctx)
-	project, _, err := versionToInspect(tx, p, ref, versionID)
+	project, _, err := versionToInspect(tx, p, of)
 	if err != nil {
-		return fmt.Errorf("projects: test an issuer of %s: %w", versionID, err)
+		return fmt.Errorf("projects: test an issuer of %s: %w", of.Version, err)
 	}
 	at, err := s.authContext(tx, project.ID)
 	if err != nil {
-		return fmt.Errorf("projects: test an issuer of %s: %w", versionID, err)
+		return fmt.Errorf("projects: test an issuer of %s: %w", of.Version, err)
 	}
 	at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
 	return fault.InvalidFields(checkIssuer(pair, "", at))
 }
 
 // InspectIntrospection returns an introspection endpoint with its secret: the version's own for nil, or else the one
-// that in describes. The version's secret goes to no other endpoint and client than its own.
+// that is given. The version's secret goes to no other endpoint and client than its own.
 func (s *Service) InspectIntrospection(
-	ctx context.Context, p access.Principal, ref, versionID string, in *IntrospectionInput,
+	ctx context.Context, p access.Principal, of contract.VersionPath, given *contract.NewIntrospection,
 ) (contract.Introspection, secrets.Secret, error) {
 	tx := s.DB.Read(ctx)
-	project, version, err := versionToInspect(tx, p, ref, versionID)
+	project, version, err := versionToInspect(tx, p, of)
 	if err != nil {
-		return contract.Introspection{}, "", fmt.Errorf("projects: test the introspection of %s: %w", versionID, err)
+		return contract.Introspection{}, "", fmt.Errorf("projects: test the introspection of %s: %w", of.Version, err)
 	}
+	in := introspectionGiven(given)
 	if in == nil {
 		if in = keptIntrospection(version); in == nil {
 			return contract.Introspection{}, "", fault.InvalidField("/endpoint", "required",
@@ -96,13 +96,25 @@ func (in *IntrospectionInput) mayTakeSecret(have models.Version) []fault.Field {
 	return wrong
 }
 
+// introspectionGiven returns an introspection as it was sent, nil for nil.
+func introspectionGiven(in *contract.NewIntrospection) *IntrospectionInput {
+	if in == nil {
+		return nil
+	}
+	out := &IntrospectionInput{Introspection: in.Introspection}
+	if in.ClientSecret != nil {
+		out.ClientSecret = new(secrets.Given(in.ClientSecret.Reveal()))
+	}
+	return out
+}
+
 func versionToInspect(
-	tx *models.Tx, p access.Principal, ref, versionID string,
+	tx *models.Tx, p access.Principal, of contract.VersionPath,
 ) (models.Project, models.Version, error) {
-	project, err := access.Project(tx, p, ref, access.ProjectUpdate)
+	project, err := access.Project(tx, p, of.Project, access.ProjectUpdate)
 	if err != nil {
 		return project, models.Version{}, err
 	}
-	version, err := versionOf(tx, project, versionID)
+	version, err := versionOf(tx, project, of.Version)
 	return project, version, err
 }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/openapi"
 	"postern/core/openapi/reference"
 	"postern/core/openapi/validate"
@@ -22,12 +23,37 @@ import (
 	"postern/service/access"
 )
 
-// OpenAPI is what the OpenAPI document of a version says of its operations.
-type OpenAPI struct {
+// savedOpenAPI is what the document of a version says of its operations.
+type savedOpenAPI struct {
 	openapi.Summary
+	of   string // name of the version
+	etag string
+}
 
-	Of   string // name of the version
-	ETag string
+func (o *savedOpenAPI) shown() contract.OpenAPI {
+	out := contract.OpenAPI{
+		OpenAPI:  o.Spec,
+		Title:    o.Title,
+		Version:  o.Version,
+		ETag:     o.etag,
+		Warnings: statedWarnings(o.Warnings),
+		Of:       o.of,
+	}
+	for _, server := range o.Servers {
+		out.Servers = append(out.Servers, contract.OpenAPIServer(server))
+	}
+	for _, op := range o.Operations {
+		out.Operations = append(out.Operations, contract.OpenAPIOperation{
+			Method:     op.Method,
+			Path:       op.Path,
+			ID:         op.ID,
+			Summary:    op.Summary,
+			Tag:        op.Tag,
+			Deprecated: op.Deprecated,
+			Scopes:     op.Scopes,
+		})
+	}
+	return out
 }
 
 // errNoOpenAPI says that a version has no document.
@@ -37,50 +63,57 @@ func errNoOpenAPI() error {
 }
 
 // OpenAPI returns what the document of a version says. It is NotFound without one.
-func (s *Service) OpenAPI(ctx context.Context, p access.Principal, ref, versionRef string) (OpenAPI, error) {
-	out, _, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPISummaryOf)
-	return out, err
+func (s *Service) OpenAPI(
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.OpenAPI, error) {
+	found, _, err := s.openAPI(ctx, p, in, (*models.Tx).OpenAPISummaryOf)
+	if err != nil {
+		return contract.OpenAPI{}, err
+	}
+	out := found.shown()
+	out.Saved = true
+	return out, nil
 }
 
 // OpenAPIDocument returns the document of a version, JSON. It is NotFound without one.
-func (s *Service) OpenAPIDocument(ctx context.Context, p access.Principal, ref, versionRef string) (
+func (s *Service) OpenAPIDocument(ctx context.Context, p access.Principal, in contract.VersionPath) (
 	document []byte, etag string, err error,
 ) {
-	out, row, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPIOf)
-	return row.Document, out.ETag, err
+	found, row, err := s.openAPI(ctx, p, in, (*models.Tx).OpenAPIOf)
+	return row.Document, found.etag, err
 }
 
-// OpenAPIOperation returns what the document of a version says of an operation. It is NotFound if the
-// document does not describe it.
+// OpenAPIOperation returns what the document of a version says of an operation, and the name of the version. It is
+// NotFound if the document does not describe it.
 func (s *Service) OpenAPIOperation(
-	ctx context.Context, p access.Principal, ref, versionRef, method, path string,
-) (OpenAPI, reference.Operation, error) {
-	out, row, err := s.openAPI(ctx, p, ref, versionRef, (*models.Tx).OpenAPIOf)
+	ctx context.Context, p access.Principal, in contract.VersionPath, method, path string,
+) (found reference.Operation, of string, err error) {
+	document, row, err := s.openAPI(ctx, p, in, (*models.Tx).OpenAPIOf)
 	if err != nil {
-		return out, reference.Operation{}, err
+		return found, "", err
 	}
 	leave, err := s.takePlace(ctx, p)
 	if err != nil {
-		return out, reference.Operation{}, err
+		return found, "", err
 	}
 	defer leave()
 	found, described, err := reference.Read(row.Document, method, path)
 	if err == nil && !described {
 		err = fault.New(fault.NotFound, "no_operation", "The OpenAPI document does not describe this operation.")
 	}
-	return out, found, err
+	return found, document.of, err
 }
 
 func (s *Service) openAPI(
-	ctx context.Context, p access.Principal, ref, versionRef string,
+	ctx context.Context, p access.Principal, in contract.VersionPath,
 	read func(*models.Tx, string) (models.OpenAPIDocument, error),
-) (out OpenAPI, row models.OpenAPIDocument, err error) {
+) (out savedOpenAPI, row models.OpenAPIDocument, err error) {
 	tx := s.DB.Read(ctx)
-	project, err := access.Project(tx, p, ref, access.ProjectRead)
+	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return out, row, fmt.Errorf("projects: OpenAPI document of %s: %w", ref, err)
+		return out, row, fmt.Errorf("projects: OpenAPI document of %s: %w", in.Project, err)
 	}
-	version, err := versionOf(tx, project, versionRef)
+	version, err := versionOf(tx, project, in.Version)
 	if err == nil {
 		row, err = read(tx, version.ID)
 	}
@@ -88,77 +121,90 @@ func (s *Service) openAPI(
 		err = errNoOpenAPI()
 	}
 	if err == nil {
-		out, err = viewOpenAPI(version, row)
+		out, err = readSummary(version, row)
 	}
 	if err != nil {
-		return out, row, fmt.Errorf("projects: OpenAPI document of version %s of %s: %w", versionRef, ref, err)
+		return out, row, fmt.Errorf("projects: OpenAPI document of version %s of %s: %w", in.Version, in.Project, err)
 	}
 	return out, row, nil
 }
 
-func viewOpenAPI(version models.Version, row models.OpenAPIDocument) (OpenAPI, error) {
-	out := OpenAPI{Of: version.Name, ETag: hex.EncodeToString(row.SHA256[:8])}
+func readSummary(version models.Version, row models.OpenAPIDocument) (savedOpenAPI, error) {
+	out := savedOpenAPI{of: version.Name, etag: hex.EncodeToString(row.SHA256[:8])}
 	return out, json.Unmarshal([]byte(row.Summary), &out.Summary)
 }
 
-// OpenAPIInput is a document that a version gets.
-type OpenAPIInput struct {
-	Document []byte // JSON or YAML
-	URL      string // that it is fetched from; "": it is in Document
-	IfMatch  string // "": whatever the version has
-	DryRun   bool   // only say what would change
+// sentDocument returns the document that a body is or has as a JSON string, or the address of a body that has nothing
+// else: {"url": …}.
+func sentDocument(body []byte) (document []byte, address string) {
+	var text string // as POST /proxy takes it too
+	if json.Unmarshal(body, &text) == nil {
+		return []byte(text), ""
+	}
+	var only map[string]json.RawMessage
+	if len(body) <= 4096 && json.Unmarshal(body, &only) == nil && len(only) == 1 &&
+		json.Unmarshal(only["url"], &address) == nil {
+		return nil, address
+	}
+	return body, ""
 }
 
 // SetOpenAPI gives a version a document, in place of the one it has, and returns what that changes. A
 // document that breaks a rule is Invalid, with a field.
 func (s *Service) SetOpenAPI(
-	ctx context.Context, p access.Principal, ref, versionRef string, in OpenAPIInput,
-) (out OpenAPI, change openapi.Change, err error) {
-	project, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate)
+	ctx context.Context, p access.Principal, in contract.OpenAPIUpdate,
+) (out contract.OpenAPI, err error) {
+	project, err := access.Project(s.DB.Read(ctx), p, in.Project, access.ProjectUpdate)
 	if err != nil {
-		return out, change, fmt.Errorf("projects: OpenAPI document of %s: %w", ref, err)
+		return out, fmt.Errorf("projects: OpenAPI document of %s: %w", in.Project, err)
 	}
+	document, address := sentDocument(in.RawBody)
 	at := ""
-	if in.URL != "" {
+	if address != "" {
 		at = "/url"
 	}
-	doc, err := s.readOpenAPI(ctx, p, at, in.Document, in.URL)
+	doc, err := s.readOpenAPI(ctx, p, at, document, address)
 	if err != nil {
-		return out, change, fmt.Errorf("projects: OpenAPI document of %s: %w", ref, err)
+		return out, fmt.Errorf("projects: OpenAPI document of %s: %w", in.Project, err)
 	}
 	set := func(tx *models.Tx, version models.Version, now time.Time) error {
 		before, err := tx.OpenAPISummaryOf(version.ID)
 		if err != nil && !errors.Is(err, models.ErrNotFound) {
 			return err
 		}
-		var was OpenAPI
+		var was savedOpenAPI
 		if err == nil {
-			if was, err = viewOpenAPI(version, before); err != nil {
+			if was, err = readSummary(version, before); err != nil {
 				return err
 			}
 		}
-		if err := access.Unchanged(in.IfMatch, was.ETag); err != nil {
+		if err := access.Unchanged(in.IfMatch, was.etag); err != nil {
 			return err
 		}
 		row, err := openAPIRow(version.ID, doc, now)
 		if err != nil {
 			return err
 		}
-		change = openapi.Diff(&was.Summary, &doc.Summary)
-		if out, err = viewOpenAPI(version, row); err != nil || in.DryRun {
+		is, err := readSummary(version, row)
+		if err != nil {
 			return err
+		}
+		out = is.shown()
+		out.Changes, out.Saved = new(contract.OpenAPIChanges(openapi.Diff(&was.Summary, &doc.Summary))), !in.DryRun
+		if in.DryRun {
+			return nil
 		}
 		return saveOpenAPI(tx, project.TeamID, row)
 	}
 	if in.DryRun {
 		tx := s.DB.Read(ctx)
-		version, err := versionOf(tx, project, versionRef)
+		version, err := versionOf(tx, project, in.Version)
 		if err == nil {
 			err = set(tx, version, models.Now())
 		}
-		return out, change, err
+		return out, err
 	}
-	return out, change, s.changeOpenAPI(ctx, p, ref, versionRef, "set", set)
+	return out, s.changeOpenAPI(ctx, p, in.VersionPath, "set", set)
 }
 
 // saveOpenAPI writes the document of a version, within what a workspace may hold.
@@ -170,7 +216,9 @@ func saveOpenAPI(tx *models.Tx, team string, row models.OpenAPIDocument) error {
 }
 
 // RemoveOpenAPI removes the document of a version, whose requests are not validated any more.
-func (s *Service) RemoveOpenAPI(ctx context.Context, p access.Principal, ref, versionRef, ifMatch string) error {
+func (s *Service) RemoveOpenAPI(
+	ctx context.Context, p access.Principal, in contract.OpenAPIRemoval,
+) (contract.None, error) {
 	remove := func(tx *models.Tx, version models.Version, now time.Time) error {
 		row, err := tx.OpenAPISummaryOf(version.ID)
 		if errors.Is(err, models.ErrNotFound) {
@@ -179,11 +227,11 @@ func (s *Service) RemoveOpenAPI(ctx context.Context, p access.Principal, ref, ve
 		if err != nil {
 			return err
 		}
-		was, err := viewOpenAPI(version, row)
+		was, err := readSummary(version, row)
 		if err != nil {
 			return err
 		}
-		if err := access.Unchanged(ifMatch, was.ETag); err != nil {
+		if err := access.Unchanged(in.IfMatch, was.etag); err != nil {
 			return err
 		}
 		if _, err = tx.DeleteOpenAPI(version.ID); err != nil {
@@ -191,17 +239,17 @@ func (s *Service) RemoveOpenAPI(ctx context.Context, p access.Principal, ref, ve
 		}
 		return stopValidating(tx, version, now)
 	}
-	return s.changeOpenAPI(ctx, p, ref, versionRef, "remove", remove)
+	return contract.None{}, s.changeOpenAPI(ctx, p, in.VersionPath, "remove", remove)
 }
 
 // changeOpenAPI changes the document of a version, and records that.
 func (s *Service) changeOpenAPI(
-	ctx context.Context, p access.Principal, ref, versionRef, how string,
+	ctx context.Context, p access.Principal, of contract.VersionPath, how string,
 	change func(*models.Tx, models.Version, time.Time) error,
 ) error {
 	says := &note{change: how}
-	return s.changeNoted(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
-		version, err := versionOf(tx, project, versionRef)
+	return s.changeNoted(ctx, p, of.Project, says, func(tx *models.Tx, project models.Project, now time.Time) error {
+		version, err := versionOf(tx, project, of.Version)
 		if err != nil {
 			return err
 		}

@@ -10,57 +10,45 @@ import (
 	"postern/core/openapi"
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/platform/fault"
+	"postern/models"
 	"postern/service/access"
 )
 
-// RuleProposal are the rules that follow from an OpenAPI document.
-type RuleProposal struct {
-	Rules []snapshot.Rule // without ids and modes
-
-	// Derived says that the document names no scopes: those of the rules are made of the first segment
-	// of the path, such as orders:read and orders:write.
-	Derived bool
-
-	LeftOut []LeftOutOperation
-
-	Warnings []fault.Warning // about key types that the rules would refuse
-}
-
-// LeftOutOperation is an operation that no rule can be made for.
-type LeftOutOperation struct{ Operation, Reason string }
-
-// ProposedRules returns the rules that follow from the document of a version, for operations that no
+// ProposedRules returns the rules that follow from the document of a version, in shadow, for operations that no
 // rule of the version is for. Nothing is saved.
-func (s *Service) ProposedRules(ctx context.Context, p access.Principal, ref, version string) (RuleProposal, error) {
-	doc, err := s.OpenAPI(ctx, p, ref, version)
+func (s *Service) ProposedRules(
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.RuleProposal, error) {
+	doc, _, err := s.openAPI(ctx, p, in, (*models.Tx).OpenAPISummaryOf)
 	if err != nil {
-		return RuleProposal{}, err
+		return contract.RuleProposal{}, err
 	}
-	set, err := s.Rules(ctx, p, contract.VersionPath{
-		ProjectPath: contract.ProjectPath{Project: ref}, Version: version,
-	})
+	set, err := s.Rules(ctx, p, in)
 	if err != nil {
-		return RuleProposal{}, err
+		return contract.RuleProposal{}, err
 	}
 	out := proposeRules(&doc.Summary)
-	out.leaveOut(set.List)
-	project, err := s.Get(ctx, p, ref)
-	out.Warnings = project.proposalWarnings(version, out.Rules)
+	out.Rules = withoutRuled(out.Rules, set.List)
+	project, err := s.Get(ctx, p, in.Project)
+	out.Warnings = statedWarnings(project.proposalWarnings(in.Version, out.Rules))
+	for i := range out.Rules {
+		out.Rules[i].Mode = contract.RulesShadow
+	}
 	return out, err
 }
 
-// leaveOut leaves the methods out that a rule for the same paths is for.
-func (r *RuleProposal) leaveOut(have []snapshot.Rule) {
+// withoutRuled leaves the methods out that a rule for the same paths is for.
+func withoutRuled(rules, have []snapshot.Rule) []snapshot.Rule {
 	ruled := map[string][]string{} // methods
 	for i := range have {
 		shape := policy.RuleShape(have[i].Path)
 		ruled[shape] = append(ruled[shape], have[i].Methods...)
 	}
-	r.Rules = slices.DeleteFunc(r.Rules, func(rule snapshot.Rule) bool { return len(unruled(rule, ruled)) == 0 })
-	for i := range r.Rules {
-		r.Rules[i].Methods = unruled(r.Rules[i], ruled)
+	rules = slices.DeleteFunc(rules, func(rule snapshot.Rule) bool { return len(unruled(rule, ruled)) == 0 })
+	for i := range rules {
+		rules[i].Methods = unruled(rules[i], ruled)
 	}
+	return rules
 }
 
 func unruled(rule snapshot.Rule, ruled map[string][]string) []string {
@@ -73,7 +61,7 @@ func unruled(rule snapshot.Rule, ruled map[string][]string) []string {
 
 // proposer makes rules of the operations of a document.
 type proposer struct {
-	out   RuleProposal
+	out   contract.RuleProposal
 	paths []proposedPath // in the order of the document
 	at    map[string]int // places of paths in it
 	count int            // rules of all paths
@@ -87,7 +75,7 @@ type proposedPath struct {
 }
 
 // proposeRules makes one rule of the operations of a path that ask for the same scopes, and adds owners.
-func proposeRules(doc *openapi.Summary) RuleProposal {
+func proposeRules(doc *openapi.Summary) contract.RuleProposal {
 	p := proposer{at: make(map[string]int, len(doc.Operations)), left: map[string]bool{}}
 	doc = withTextOf(doc)
 	p.out.Derived = !slices.ContainsFunc(doc.Operations, func(op openapi.Operation) bool { return len(op.Scopes) > 0 })
@@ -156,7 +144,7 @@ func (p *proposer) leaveOut(method, path, reason string) {
 	operation := method + " " + path
 	if !p.left[operation] {
 		p.left[operation] = true
-		p.out.LeftOut = append(p.out.LeftOut, LeftOutOperation{operation, reason})
+		p.out.LeftOut = append(p.out.LeftOut, contract.OperationWithoutRule{Operation: operation, Reason: reason})
 	}
 }
 

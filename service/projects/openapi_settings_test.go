@@ -7,7 +7,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/projects"
 	"postern/testkit/state"
 )
 
@@ -17,10 +16,10 @@ func TestSetOpenAPI_busy(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
-		id := created.Project.ID
+		version := versionPath(created.Project.ID, "1.0.0")
 		document := []byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{"/o":{"post":{` +
 			`"parameters":[{"name":"c","in":"cookie","schema":{}}]}}}}`)
-		_, _, err := w.SetOpenAPI(t.Context(), owner, id, "1.0.0", projects.OpenAPIInput{Document: document})
+		_, err := w.SetOpenAPI(t.Context(), owner, contract.OpenAPIUpdate{VersionPath: version, RawBody: document})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,14 +28,14 @@ func TestSetOpenAPI_busy(t *testing.T) {
 			t.Errorf("%d steps and %d bytes, %v: the row has what the document takes", row.Steps, row.Memory, err)
 		}
 		leave := w.FillDocumentPlaces()
-		other := projects.OpenAPIInput{
-			Document: []byte(`{"openapi":"3.1.0","info":{"title":"u","version":"1"},"paths":{}}`),
+		other := contract.OpenAPIUpdate{
+			VersionPath: version,
+			RawBody:     []byte(`{"openapi":"3.1.0","info":{"title":"u","version":"1"},"paths":{}}`),
 		}
-		_, _, err = w.SetOpenAPI(t.Context(), owner, id, "1.0.0", other)
+		_, err = w.SetOpenAPI(t.Context(), owner, other)
 		if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != "busy" || refused.Wait <= 0 {
 			t.Errorf("%v, want that it is busy and a time to wait", err)
 		}
-		version := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: id}, Version: "1.0.0"}
 		got, err := w.SetOpenAPISettings(t.Context(), owner, contract.OpenAPISettingsUpdate{
 			VersionPath: version, Body: contract.OpenAPISettings{Validation: contract.ValidationEnforce},
 		})
@@ -46,11 +45,11 @@ func TestSetOpenAPI_busy(t *testing.T) {
 		if got, err := w.OpenAPISettings(t.Context(), owner, version); err != nil || len(got.Unchecked) != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if got, err := w.OpenAPI(t.Context(), owner, id, "1.0.0"); err != nil || got.Title != "t" {
+		if got, err := w.OpenAPI(t.Context(), owner, version); err != nil || got.Title != "t" {
 			t.Errorf("%+v, %v: it was saved", got, err)
 		}
 		leave()
-		if _, _, err = w.SetOpenAPI(t.Context(), owner, id, "1.0.0", other); err != nil {
+		if _, err = w.SetOpenAPI(t.Context(), owner, other); err != nil {
 			t.Error(err)
 		}
 	})

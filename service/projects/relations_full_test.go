@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/relations"
@@ -17,11 +18,12 @@ func TestRelationsOfAnUnclaimedWorkspaceAreBounded(t *testing.T) {
 		r := newReplica(t, db)
 		service := &relations.Service{DB: db, Changed: r.feed.Changed}
 		add := func(from, to int) (int64, error) {
-			var list []relations.Relation
+			var list []contract.NewRelation
 			for n := from; n < to; n++ {
-				list = append(list, relations.Relation{User: "ana", Object: fmt.Sprintf("order:%d", n)})
+				list = append(list, contract.NewRelation{User: "ana", Object: fmt.Sprintf("order:%d", n)})
 			}
-			return service.Add(t.Context(), h.owner, h.project, list)
+			added, err := service.Add(t.Context(), h.owner, contract.RelationsOf(h.project, list...))
+			return added.Added, err
 		}
 		if _, err := add(0, 9_999); err != nil {
 			t.Fatal(err)

@@ -68,6 +68,7 @@ func TestRelationsReachReplicas(t *testing.T) {
 		one, two := newReplica(t, db), newReplica(t, db)
 		one.recorder.Wait = time.Minute
 		service := &relations.Service{DB: db, Changed: one.feed.Changed}
+		of := contract.ProjectPath{Project: h.project}
 		change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
 		ids := func(r *replica) func() bool {
 			return func() bool { return r.owns(h.project, h.tenant, "ana", "order:1") }
@@ -86,61 +87,70 @@ func TestRelationsReachReplicas(t *testing.T) {
 			}
 		})
 		t.Run("by hand, listed and removed", func(t *testing.T) {
-			added, err := service.Add(t.Context(), h.owner, h.project, []relations.Relation{
-				{User: "ana", Object: "order:1"}, {User: "bob", Object: "order:%32"}, {User: "ana", Object: "order:3"},
-			})
-			if err != nil || added != 2 {
-				t.Fatalf("%d, %v", added, err)
+			added, err := service.Add(t.Context(), h.owner, contract.RelationsOf(h.project,
+				contract.NewRelation{User: "ana", Object: "order:1"},
+				contract.NewRelation{User: "bob", Object: "order:%32"},
+				contract.NewRelation{User: "ana", Object: "order:3"},
+			))
+			if err != nil || added != (contract.AddedRelations{Added: 2, Existing: 1}) {
+				t.Fatalf("%+v, %v", added, err)
 			}
 			testkit.Eventually(t, "the other replica", func() bool {
 				return two.owns(h.project, h.tenant, "bob", "order:2")
 			})
 			var seen []string
-			page := models.Page{Limit: 1}
+			in := contract.RelationList{
+				ProjectPath:    of,
+				Page:           contract.Page{Limit: 1},
+				RelationFilter: contract.RelationFilter{Tenant: "default"},
+			}
 			for range 5 {
-				list, err := service.List(t.Context(), h.owner, h.project, relations.Filter{Tenant: "default"}, page)
+				list, err := service.List(t.Context(), h.owner, in)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, r := range list.Items {
 					seen = append(seen, r.User+" "+r.Object)
 				}
-				if page.Cursor = list.Next; page.Cursor == "" {
+				if in.Cursor = list.Next; in.Cursor == "" {
 					break
 				}
 			}
 			if fmt.Sprint(seen) != "[ana order:1 bob order:2 ana order:3]" {
 				t.Errorf("%v", seen)
 			}
-			removed, err := service.Remove(t.Context(), h.owner, h.project, relations.Filter{User: "bob"})
-			if err != nil || removed != 1 {
-				t.Fatalf("%d, %v", removed, err)
+			removed, err := service.Remove(t.Context(), h.owner, contract.RelationRemoval{
+				ProjectPath: of, RelationFilter: contract.RelationFilter{User: "bob"},
+			})
+			if err != nil || removed.Removed != 1 {
+				t.Fatalf("%+v, %v", removed, err)
 			}
 			testkit.Eventually(t, "the other replica", func() bool {
 				return !two.owns(h.project, h.tenant, "bob", "order:2")
 			})
 		})
 		t.Run("refused", func(t *testing.T) {
-			for name, in := range map[string]relations.Relation{
+			for name, in := range map[string]contract.NewRelation{
 				"tenant": {Tenant: "none", User: "ana", Object: "order:1"}, "object": {User: "ana", Object: "42"},
 				"user": {Object: "order:1"}, "relation": {User: "ana", Object: "order:1", Relation: "reader"},
 			} {
-				list := []relations.Relation{{User: "ana", Object: "order:9"}, in}
-				if _, err := service.Add(t.Context(), h.owner, h.project, list); fault.KindOf(err) != fault.Invalid {
+				both := contract.RelationsOf(h.project, contract.NewRelation{User: "ana", Object: "order:9"}, in)
+				if _, err := service.Add(t.Context(), h.owner, both); fault.KindOf(err) != fault.Invalid {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
 			if one.owns(h.project, h.tenant, "ana", "order:9") {
 				t.Error("a part of a refused request was added")
 			}
-			if _, err := service.Remove(t.Context(), h.owner, h.project,
-				relations.Filter{}); fault.KindOf(err) != fault.Invalid {
+			all := contract.RelationRemoval{ProjectPath: of}
+			if _, err := service.Remove(t.Context(), h.owner, all); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("everything: %v", err)
 			}
 			stranger := access.Principal{
 				Roles: map[string]access.Role{"team_other": access.Owner}, HomeTeam: "team_other",
 			}
-			if _, err := service.Add(t.Context(), stranger, h.project, nil); fault.KindOf(err) != fault.NotFound {
+			none := contract.RelationsOf(h.project)
+			if _, err := service.Add(t.Context(), stranger, none); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("a stranger: %v", err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"unicode"
 
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/models"
 	"postern/platform/fault"
@@ -34,10 +35,7 @@ func NewReader(text io.Reader) *Reader {
 
 // line is a relation as it is written.
 type line struct {
-	Tenant   string `json:"tenant"`
-	User     string `json:"user"`
-	Relation string `json:"relation"`
-	Object   string `json:"object"`
+	contract.NewRelation
 
 	CreatedAt json.RawMessage `json:"created_at"` // of a list that was exported; not read
 	TenantID  json.RawMessage `json:"tenant_id"`  // of relations.jsonl in a zip; not read
@@ -45,7 +43,7 @@ type line struct {
 
 // Read returns the next relation, or io.EOF after the last. Its other errors are Invalid with the code
 // invalid_relations.
-func (r *Reader) Read() (Relation, error) {
+func (r *Reader) Read() (contract.NewRelation, error) {
 	one, err := r.next()
 	if err == nil || errors.Is(err, io.EOF) {
 		return one, err
@@ -56,31 +54,31 @@ func (r *Reader) Read() (Relation, error) {
 
 var errTrailing = errors.New("something follows the list")
 
-func (r *Reader) next() (Relation, error) {
+func (r *Reader) next() (contract.NewRelation, error) {
 	if !r.began {
 		r.began = true
 		if err := r.begin(); err != nil {
-			return Relation{}, err
+			return contract.NewRelation{}, err
 		}
 	}
 	if r.list && !r.json.More() {
 		if _, err := r.json.Token(); err != nil { // what ends the list
-			return Relation{}, noEOF(err)
+			return contract.NewRelation{}, noEOF(err)
 		}
 		if r.json.More() {
-			return Relation{}, errTrailing
+			return contract.NewRelation{}, errTrailing
 		}
-		return Relation{}, io.EOF
+		return contract.NewRelation{}, io.EOF
 	}
 	var one line
 	if err := r.json.Decode(&one); err != nil {
 		if r.list {
 			err = noEOF(err)
 		}
-		return Relation{}, err //nolint:wrapcheck // Read says where
+		return contract.NewRelation{}, err //nolint:wrapcheck // Read says where
 	}
 	r.read++
-	return Relation{Tenant: one.Tenant, User: one.User, Relation: one.Relation, Object: one.Object}, nil
+	return one.NewRelation, nil
 }
 
 // begin reads what opens a list, if the text is one.
@@ -112,9 +110,9 @@ func noEOF(err error) error {
 
 // ReadAll reads the relations of one request. It stops after more than filelimits.Relations, which Add
 // refuses.
-func ReadAll(text io.Reader) ([]Relation, error) {
+func ReadAll(text io.Reader) ([]contract.NewRelation, error) {
 	r := NewReader(text)
-	list := []Relation{}
+	list := []contract.NewRelation{}
 	for int64(len(list)) <= filelimits.Relations.Most {
 		one, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -131,51 +129,52 @@ func ReadAll(text io.Reader) ([]Relation, error) {
 // importBatch is how many relations Import adds in one transaction.
 const importBatch = 5000
 
-// Import adds the relations of a text in batches, and returns how many were new and how many existed. Batches
-// before one that is refused stay: to import the text again is harmless.
+// Import adds the relations of a text in batches. Batches before one that is refused stay: to import the text again is
+// harmless.
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, project string, from *Reader,
-) (added, existing int64, err error) {
+) (sum contract.AddedRelations, err error) {
 	for begin := 0; ; begin = from.read {
-		var batch []Relation
+		var batch []contract.NewRelation
 		for len(batch) < importBatch && err == nil {
-			var one Relation
+			var one contract.NewRelation
 			if one, err = from.Read(); err == nil {
 				batch = append(batch, one)
 			}
 		}
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
-			return added, existing, err
+			return sum, err
 		}
 		if len(batch) == 0 && begin > 0 {
-			return added, existing, nil
+			return sum, nil
 		}
-		fresh, err := s.add(ctx, p, project, begin, batch)
+		added, err := s.add(ctx, p, project, begin, batch)
 		if err != nil {
-			return added, existing, err
+			return sum, err
 		}
-		added, existing = added+fresh, existing+int64(len(batch))-fresh
+		sum.Added, sum.Existing = sum.Added+added.Added, sum.Existing+added.Existing
 		if ended {
-			return added, existing, nil
+			return sum, nil
 		}
 	}
 }
 
 // add adds relations, the first of which is number begin of those that were sent.
 func (s *Service) add(
-	ctx context.Context, p access.Principal, project string, begin int, in []Relation,
-) (added int64, err error) {
+	ctx context.Context, p access.Principal, project string, begin int, in []contract.NewRelation,
+) (out contract.AddedRelations, err error) {
 	err = s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants) (string, error) {
 		now := models.Now()
 		rows, wrong := names.rows(row.ID, begin, in, now)
 		if err := fault.InvalidFields(wrong); err != nil {
 			return "", err
 		}
-		if added, err = tx.AddRelations(rows, now); err != nil {
+		if out.Added, err = tx.AddRelations(rows, now); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%d added", added), access.CheckRelations(tx, row.TeamID)
+		out.Existing = int64(len(in)) - out.Added
+		return fmt.Sprintf("%d added", out.Added), access.CheckRelations(tx, row.TeamID)
 	})
-	return added, err
+	return out, err
 }

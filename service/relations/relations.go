@@ -5,11 +5,13 @@
 package relations
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/policy"
 	"postern/models"
@@ -20,61 +22,54 @@ import (
 // maxUser bounds the user of a relation, in bytes.
 const maxUser = 1024
 
-// Relation is a fact: the user owns the object.
-type Relation struct {
-	Tenant    string // name; "" is the project's own in input
-	User      string // usr_…, an app that owns keys, or "subject (issuer)" of a token
-	Relation  string // owner; "" is that in input
-	Object    string // such as order:42, as in a path
-	CreatedAt time.Time
-}
-
 // Service reads and changes relations.
 type Service struct {
 	DB      *models.DB
 	Changed func(context.Context) // brings a committed change to the gateway
 }
 
-// Filter selects relations; an empty field selects all.
-type Filter struct{ Tenant, User, Relation, Object string }
-
-// List returns relations of a project by tenant, object, relation and user, or in the order of the page: object, user
-// or created. Text is searched for in objects and users.
+// List returns relations of a project by tenant, object, relation and user, or in the order that is asked for.
 func (s *Service) List(
-	ctx context.Context, p access.Principal, project string, f Filter, page models.Page,
-) (models.List[Relation], error) {
+	ctx context.Context, p access.Principal, in contract.RelationList,
+) (models.List[contract.Relation], error) {
 	tx := s.DB.Read(ctx)
-	row, err := access.Project(tx, p, project, access.ProjectRead)
+	row, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
 	}
 	names, err := tenantsOf(tx, row.ID)
 	if err != nil {
-		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
 	}
-	rows, wrong := names.filter(f)
+	rows, wrong := names.filter(in.RelationFilter)
 	if err := fault.InvalidFields(wrong); err != nil {
-		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
 	}
-	list, err := tx.RelationsOf(row.ID, rows, page)
+	list, err := tx.RelationsOf(row.ID, rows, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[Relation]{}, fmt.Errorf("relations: list of %s: %w", project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
 	}
 	return models.MapList(list, names.view), nil
 }
 
-// Add adds relations, all or none. Those that exist already stay as they are. It returns how many are new.
-func (s *Service) Add(ctx context.Context, p access.Principal, project string, in []Relation) (int64, error) {
-	return s.add(ctx, p, project, 0, in)
+// Add adds the relations of a request, all or none. Those that exist already stay as they are.
+func (s *Service) Add(
+	ctx context.Context, p access.Principal, in contract.RelationAddition,
+) (contract.AddedRelations, error) {
+	list, err := ReadAll(bytes.NewReader(in.RawBody))
+	if err != nil {
+		return contract.AddedRelations{}, err
+	}
+	return s.add(ctx, p, in.Project, 0, list)
 }
 
-// Remove removes the relations that the filter selects, and returns how many there were. It has to name a user or an
-// object.
-func (s *Service) Remove(ctx context.Context, p access.Principal, project string, f Filter) (int, error) {
-	removed := 0
-	err := s.change(ctx, p, project, func(tx *models.Tx, row models.Project, names tenants) (string, error) {
-		rows, wrong := names.filter(f)
-		if f.User == "" && f.Object == "" {
+// Remove removes the relations that a request selects. It has to name a user or an object.
+func (s *Service) Remove(
+	ctx context.Context, p access.Principal, in contract.RelationRemoval,
+) (out contract.RemovedRelations, err error) {
+	err = s.change(ctx, p, in.Project, func(tx *models.Tx, row models.Project, names tenants) (string, error) {
+		rows, wrong := names.filter(in.RelationFilter)
+		if in.User == "" && in.Object == "" {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/object",
 				Code:    "required",
@@ -85,10 +80,10 @@ func (s *Service) Remove(ctx context.Context, p access.Principal, project string
 			return "", err
 		}
 		var err error
-		removed, err = tx.RemoveRelations(row.ID, rows, models.Now())
-		return fmt.Sprintf("%d removed", removed), err
+		out.Removed, err = tx.RemoveRelations(row.ID, rows, models.Now())
+		return fmt.Sprintf("%d removed", out.Removed), err
 	})
-	return removed, err
+	return out, err
 }
 
 // edit is what the audit entry of a change shows.
@@ -145,16 +140,18 @@ func tenantsOf(tx *models.Tx, projectID string) (tenants, error) {
 	return out, err
 }
 
-func (t tenants) view(row models.Relation) Relation {
+func (t tenants) view(row models.Relation) contract.Relation {
 	name := t.name[row.TenantID]
 	if name == "" {
 		name = row.TenantID // it was detached from the project
 	}
-	return Relation{name, row.User, row.Relation, row.Object, row.CreatedAt}
+	return contract.Relation{
+		Tenant: name, User: row.User, Relation: row.Relation, Object: row.Object, CreatedAt: row.CreatedAt.UTC(),
+	}
 }
 
 // filter returns the row filter. Of an object in another spelling it selects the canonical form.
-func (t tenants) filter(f Filter) (out models.RelationFilter, wrong []fault.Field) {
+func (t tenants) filter(f contract.RelationFilter) (out models.RelationFilter, wrong []fault.Field) {
 	out = models.RelationFilter{User: f.User, Relation: f.Relation}
 	if f.Tenant != "" {
 		if out.TenantID = t.ids[f.Tenant]; out.TenantID == "" {
@@ -174,7 +171,7 @@ func unknownTenant(pointer, name string) fault.Field {
 	return fault.Field{
 		Pointer: pointer,
 		Code:    "unknown_tenant",
-		Detail:  fmt.Sprintf("This project serves no tenant %q. Attach the tenant to the project first.", name),
+		Detail:  fmt.Sprintf("This project does not serve a tenant %q. Attach the tenant to the project first.", name),
 	}
 }
 
@@ -188,7 +185,7 @@ func invalidObject(pointer string, err error) fault.Field {
 
 // rows returns the rows of relations, or what is wrong with them. The first is number begin of those that were sent.
 func (t tenants) rows(
-	projectID string, begin int, in []Relation, now time.Time,
+	projectID string, begin int, in []contract.NewRelation, now time.Time,
 ) (rows []models.Relation, wrong []fault.Field) {
 	switch {
 	case len(in) == 0:

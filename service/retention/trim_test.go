@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/audit"
 	"postern/service/retention"
@@ -63,7 +64,7 @@ func TestPurge_audit(t *testing.T) {
 			Trimmer: &audit.Trimmer{DB: db},
 			Log:     slog.New(slog.DiscardHandler),
 		}
-		purge := func(kept time.Duration) audit.Verdict {
+		purge := func(kept time.Duration) contract.AuditVerdict {
 			t.Helper()
 			if s.Audit = kept; s.Purge(t.Context()) != nil {
 				t.Fatal("the purge failed")
@@ -73,23 +74,23 @@ func TestPurge_audit(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range verdicts {
-				if v.Broken != nil {
+				if !v.Intact {
 					t.Errorf("%+v", v.Broken)
 				}
-				if v.Team == m.Workspace.Team {
+				if v.Team != nil && *v.Team == m.Workspace.Team {
 					return v
 				}
 			}
 			t.Fatal("the workspace has no log")
-			return audit.Verdict{}
+			return contract.AuditVerdict{}
 		}
 		whole := purge(0)
-		if whole.Start.Number != 0 || purge(time.Hour).Head != whole.Head {
+		if whole.Removed != 0 || purge(time.Hour).Head != whole.Head {
 			t.Errorf("entries are removed before their time: %+v", whole)
 		}
 		purged := time.Now()
 		testkit.Eventually(t, "entries that are older", func() bool { return time.Since(purged) > 2*time.Millisecond })
-		if got := purge(time.Millisecond); got.Start.Number != whole.Head.Number-1 {
+		if got := purge(time.Millisecond); got.Removed != whole.Entries-1 {
 			t.Errorf("%+v, want all but the newest removed", got)
 		}
 	})

@@ -327,7 +327,7 @@ func TestUpdate(t *testing.T) {
 		wantField(t, err, "/name")
 		entries, err := db.Read(t.Context()).AuditOf(w.ana.HomeTeam, 10)
 		if err != nil || len(entries) != 2 || entries[0].Action != "token.update" ||
-			entries[0].Changes["name"] != (models.AuditChange{Before: "ci", After: "backup"}) {
+			entries[0].Changes["name"] != (contract.AuditChange{Before: "ci", After: "backup"}) {
 			t.Errorf("recorded %+v, %v", entries, err)
 		}
 	})

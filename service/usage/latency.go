@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -117,10 +118,10 @@ type groupKey struct {
 	environment, route string
 }
 
-// withLatency adds the latencies of the groups, which are measured by time, environment and route alone.
-func (q Query) withLatency(tx *models.Tx, project string, out *Usage) error {
+// addLatency adds the latencies of groups, which are measured by time, environment and route alone.
+func (q query) addLatency(tx *models.Tx, project string, groups []group) error {
 	has := func(by string) bool { return slices.Contains(q.GroupBy, by) }
-	if has(ByOwner) || has(ByKey) || has(ByTenant) || has(ByStatusClass) {
+	if has(contract.ByOwner) || has(contract.ByKey) || has(contract.ByTenant) || has(contract.ByStatusClass) {
 		return nil
 	}
 	sums := map[groupKey]*traffic{}
@@ -129,15 +130,15 @@ func (q Query) withLatency(tx *models.Tx, project string, out *Usage) error {
 		for i := range rows {
 			row, key := &rows[i], groupKey{}
 			switch {
-			case has(ByHour):
+			case has(contract.ByHour):
 				key.since = row.Since * models.TrafficHour
-			case has(ByDay):
+			case has(contract.ByDay):
 				key.since = row.Since * period / models.TrafficDay * models.TrafficDay
 			}
-			if has(ByEnvironment) {
+			if has(contract.ByEnvironment) {
 				key.environment = row.EnvironmentID
 			}
-			if has(ByRoute) {
+			if has(contract.ByRoute) {
 				key.route = row.Route
 			}
 			if err := held(sums, &key).read(row); err != nil {
@@ -148,7 +149,7 @@ func (q Query) withLatency(tx *models.Tx, project string, out *Usage) error {
 	}
 	from, to := q.From.Unix()/models.TrafficHour, q.To.Unix()/models.TrafficHour
 	var err error
-	if first, last := (from+23)/24, to/24; has(ByHour) || first >= last {
+	if first, last := (from+23)/24, to/24; has(contract.ByHour) || first >= last {
 		err = read(models.TrafficHour, from, to)
 	} else {
 		err = errors.Join(
@@ -157,16 +158,26 @@ func (q Query) withLatency(tx *models.Tx, project string, out *Usage) error {
 			read(models.TrafficHour, last*24, to),
 		)
 	}
-	for i := range out.Groups {
-		g := &out.Groups[i]
-		key := groupKey{environment: g.Environment.ID, route: g.Route}
-		if !g.Since.IsZero() {
-			key.since = g.Since.Unix()
+	for i := range groups {
+		g := &groups[i]
+		key := groupKey{environment: g.environment.ID, route: g.route}
+		if !g.since.IsZero() {
+			key.since = g.since.Unix()
 		}
 		if t := sums[key]; t != nil {
-			latency := t.latency()
-			g.Latency = &latency
+			g.latency = t.latency().shown()
 		}
 	}
 	return err
+}
+
+func (l Latency) shown() *contract.UsageLatency {
+	of := func(q Quantiles) contract.UsageQuantiles {
+		return contract.UsageQuantiles{P50: contract.MillisecondsOf(q.P50), P95: contract.MillisecondsOf(q.P95)}
+	}
+	out := &contract.UsageLatency{Total: of(l.Total)}
+	if first := of(l.FirstByte); first.P95 > 0 {
+		out.FirstByte = &first
+	}
+	return out
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -53,25 +53,17 @@ func (c *Call) Ownership() string {
 	return c.Tracked + " " + c.TrackedThing + c.MissReason
 }
 
-// RelationMiss is how often a rule could not remember or forget an object, for a reason.
-type RelationMiss struct {
-	Rule   string // id
-	Reason string // see policy.MissReason
-	Calls  int64
-	LastAt time.Time
-}
-
 // RelationMisses lists the answers of the last models.DaysCounted days of which rules of a version could not
-// remember or forget an object, by rule and reason. The version is named by id or name.
+// remember or forget an object, by rule and reason.
 func (s *Service) RelationMisses(
-	ctx context.Context, p access.Principal, project, version string,
-) ([]RelationMiss, error) {
-	out, err := dailyOf(ctx, s, p, project, version, (*models.Tx).RelationMissesOf,
-		func(one models.RelationMiss) RelationMiss {
-			return RelationMiss{one.Rule, one.Reason, one.Calls, one.LastAt.UTC()}
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.List[contract.RelationMiss], error) {
+	out, err := dailyOf(ctx, s, p, in.Project, in.Version, (*models.Tx).RelationMissesOf,
+		func(one models.RelationMiss) contract.RelationMiss {
+			return contract.RelationMiss{Rule: one.Rule, Reason: one.Reason, Calls: one.Calls, LastAt: one.LastAt.UTC()}
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: missed objects of %s: %w", project, err)
+		err = fmt.Errorf("usage: missed objects of %s: %w", in.Project, err)
 	}
-	return out, nil
+	return contract.List[contract.RelationMiss]{Items: out}, err
 }

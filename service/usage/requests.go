@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
@@ -22,54 +23,42 @@ const (
 	followFor = 10 * time.Minute       // after which the client has to authenticate again
 )
 
-// Request is a call in the live log.
-type Request struct {
-	ID          string // within the log of one process
-	Version     string // name
-	Environment string // name, or its id if it was deleted
-	Call
-}
-
-// Requests is a page of a project's live log. Dropped is the number of calls that the log
-// could not take since this process started.
-type Requests struct {
-	models.List[Request]
-	Dropped   int64
-	NoGateway bool // see Service
-}
-
-// Requests lists a project's latest calls through this process that filter selects, newest first.
+// Requests lists a project's latest calls through this process, newest first.
 // If the cursor's request is no longer in the log, it returns the first page.
 func (s *Service) Requests(
-	ctx context.Context, p access.Principal, project string, filter RequestFilter, page models.Page,
-) (Requests, error) {
+	ctx context.Context, p access.Principal, in contract.RequestList,
+) (contract.Requests, error) {
+	none := contract.Requests{List: contract.List[contract.Request]{Items: []contract.Request{}}}
+	filter := requestFilter(in.RequestFilter)
 	if err := filter.check(); err != nil {
-		return Requests{}, err
+		return none, err
 	}
 	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.UsageRead)
+	parent, err := access.Project(tx, p, in.Project, access.UsageRead)
 	if err != nil {
-		return Requests{}, fmt.Errorf("usage: requests of %s: %w", project, err)
+		return none, fmt.Errorf("usage: requests of %s: %w", in.Project, err)
 	}
-	if page.Cursor != "" && !isRequest(page.Cursor) {
-		return Requests{}, models.ErrCursor
+	if in.Cursor != "" && !isRequest(in.Cursor) {
+		return none, models.ErrCursor
 	}
+	none.NoGateway = s.NoGateway
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
-		return Requests{NoGateway: s.NoGateway}, nil
+		return none, nil
 	}
-	before, ok := r.number(page.Cursor)
+	before, ok := r.number(in.Cursor)
 	if !ok || before == 0 {
 		before = math.MaxUint64
 	}
+	page := models.PageOf(in.Page, "", "")
 	found := models.Cut(filter.before(r, before, page.Size()+1), page,
 		func(one entry) string { return r.id(one.number) })
 	items, err := s.named(tx, parent.ID, r, found.Items)
 	if err != nil {
-		return Requests{}, err
+		return none, err
 	}
-	return Requests{
-		List:      models.List[Request]{Items: items, Next: found.Next},
+	return contract.Requests{
+		List:      contract.List[contract.Request]{Items: items, NextCursor: contract.OrNull(found.Next)},
 		Dropped:   r.dropped.Load(),
 		NoGateway: s.NoGateway,
 	}, nil
@@ -78,7 +67,7 @@ func (s *Service) Requests(
 // Batch holds the requests since the batch before. Missed is the number of requests that
 // the reader was too slow for.
 type Batch struct {
-	Requests []Request
+	Requests []contract.Request
 	Missed   uint64
 }
 
@@ -91,18 +80,19 @@ func (s *Service) MayFollow(ctx context.Context, p access.Principal, project str
 	return parent.ID, nil
 }
 
-// Follow calls send with the requests that filter selects after the one with the id after, or with new
+// Follow calls send with the requests of a project after the one with the id after, or with new
 // requests if that is "". It sends an empty batch if there are none for a Heartbeat. An
 // id that is not in the log starts with the oldest request. Follow ends with ctx, with
 // the process, after ten minutes, or with the error of send. A slow send delays no other
 // reader. Too many readers are refused as TooMany. The caller ends ctx when the principal loses its right (MayFollow).
 func (s *Service) Follow(
-	ctx context.Context, p access.Principal, project string, filter RequestFilter, after string, send func(Batch) error,
+	ctx context.Context, p access.Principal, in contract.RequestList, after string, send func(Batch) error,
 ) error {
+	filter := requestFilter(in.RequestFilter)
 	if err := filter.check(); err != nil {
 		return err
 	}
-	id, err := s.MayFollow(ctx, p, project)
+	id, err := s.MayFollow(ctx, p, in.Project)
 	if err != nil {
 		return err
 	}
@@ -123,7 +113,7 @@ type follower struct {
 	service *Service
 	tx      *models.Tx
 	project string
-	filter  RequestFilter
+	filter  requestFilter
 	after   string // id of the last request that was looked at
 }
 
@@ -184,24 +174,46 @@ func (f *follower) next() (Batch, error) {
 }
 
 // named returns the entries with their ids and the names of their environments.
-func (s *Service) named(tx *models.Tx, project string, r *ring, found []entry) ([]Request, error) {
+func (s *Service) named(tx *models.Tx, project string, r *ring, found []entry) ([]contract.Request, error) {
 	places, err := placesOf(tx, project)
 	if err != nil {
 		return nil, fmt.Errorf("usage: name the environments of %s: %w", project, err)
 	}
-	list := make([]Request, 0, len(found))
-	for _, e := range found {
-		place := places.of(e.call.EnvironmentID)
-		e.call.Path = policy.MaskKeys(e.call.Path) // e is a copy
-		list = append(list, Request{ID: r.id(e.number), Version: place.Version, Environment: place.Name, Call: e.call})
+	list := make([]contract.Request, len(found))
+	for i := range found {
+		list[i] = shown(&found[i].call)
+		place := places.of(found[i].call.EnvironmentID)
+		list[i].ID, list[i].Version, list[i].Environment = r.id(found[i].number), place.Version, place.Name
 	}
 	return list, nil
 }
 
-// Place is an environment by its names. Name is the id if it was deleted.
-type Place struct{ ID, Name, Version string }
+// shown returns a call without its id and the names of its environment.
+func shown(c *Call) contract.Request {
+	return contract.Request{
+		Time:          c.Start.UTC(),
+		DurationMS:    contract.MillisecondsOf(c.Duration),
+		FirstByteMS:   contract.OrNull(contract.MillisecondsOf(c.FirstByte)),
+		Method:        c.Method,
+		Path:          policy.MaskKeys(c.Path),
+		Route:         c.Route,
+		Status:        c.Status,
+		Code:          contract.OrNull(c.Code),
+		Step:          c.Step,
+		Owner:         contract.OrNull(c.Owner),
+		Key:           contract.OrNull(c.CredentialID),
+		RemoteIP:      c.RemoteIP,
+		Ownership:     contract.OrNull(c.Ownership()),
+		BytesIn:       c.BytesIn,
+		BytesOut:      c.BytesOut,
+		EnvironmentID: c.EnvironmentID,
+		ShadowCode:    c.ShadowCode,
+		Invalid:       c.InvalidWhy,
+	}
+}
 
-type places map[string]Place
+// places are a project's environments by their ids.
+type places map[string]contract.UsageEnvironment
 
 func placesOf(tx *models.Tx, project string) (places, error) {
 	versions, err := tx.VersionsOf(project)
@@ -218,14 +230,15 @@ func placesOf(tx *models.Tx, project string) (places, error) {
 	}
 	out := places{}
 	for _, e := range environments {
-		out[e.ID] = Place{e.ID, e.Name, names[e.VersionID]}
+		out[e.ID] = contract.UsageEnvironment{ID: e.ID, Name: e.Name, Version: names[e.VersionID]}
 	}
 	return out, nil
 }
 
-func (p places) of(id string) Place {
+// of returns an environment. Its name is the id if it was deleted.
+func (p places) of(id string) contract.UsageEnvironment {
 	if place, ok := p[id]; ok {
 		return place
 	}
-	return Place{ID: id, Name: id}
+	return contract.UsageEnvironment{ID: id, Name: id}
 }

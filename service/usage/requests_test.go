@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/usage"
@@ -27,7 +28,7 @@ func (w *world) observe(n int) {
 func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		none, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{}, models.Page{})
+		none, err := w.Requests(t.Context(), w.owner, w.list(contract.Page{}))
 		if got := none; err != nil || len(got.Items) != 0 {
 			t.Errorf("before the first call: %+v, %v", got, err)
 		}
@@ -35,8 +36,7 @@ func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 		w.Recorder.Observe(usage.Call{ProjectID: "prj_other", Path: "/secret"})
 		cursor, seen := "", ""
 		for page := range 3 {
-			got, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{},
-				models.Page{Cursor: cursor, Limit: 3})
+			got, err := w.Requests(t.Context(), w.owner, w.list(contract.Page{Cursor: cursor, Limit: 3}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,8 +47,11 @@ func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
 					t.Errorf("got %+v", item)
 				}
 			}
-			if cursor = got.Next; (cursor == "") != (page == 2) {
-				t.Errorf("page %d ends with cursor %q", page, cursor)
+			if (got.NextCursor == nil) != (page == 2) {
+				t.Errorf("page %d ends with cursor %v", page, got.NextCursor)
+			}
+			if got.NextCursor != nil {
+				cursor = *got.NextCursor
 			}
 		}
 		if seen != "/6/5/4/3/2/1/0" {
@@ -70,7 +73,7 @@ func (w *world) follow(after string) *reader {
 	r := &reader{batches: make(chan usage.Batch, 100), ended: make(chan error, 1), stop: stop}
 	go func() {
 		send := func(b usage.Batch) error { r.batches <- b; return nil }
-		r.ended <- w.Follow(ctx, w.owner, "shop", w.filter, after, send)
+		r.ended <- w.Follow(ctx, w.owner, w.list(contract.Page{}), after, send)
 	}()
 	if first := r.next(w.t); len(first.Requests) != 0 {
 		w.t.Errorf("the first batch has %d requests, want none", len(first.Requests))
@@ -92,7 +95,7 @@ func (r *reader) next(t testing.TB) usage.Batch {
 }
 
 // take waits for n requests and returns their paths.
-func (r *reader) take(t *testing.T, n int) (paths string, last usage.Request, missed uint64) {
+func (r *reader) take(t *testing.T, n int) (paths string, last contract.Request, missed uint64) {
 	t.Helper()
 	for got := 0; got < n; {
 		b := r.next(t)
@@ -143,7 +146,7 @@ func TestASlowReaderDelaysNobody(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var following sync.WaitGroup
 		following.Go(func() {
-			err := w.Follow(ctx, w.owner, "shop", usage.RequestFilter{}, "", func(b usage.Batch) error {
+			err := w.Follow(ctx, w.owner, w.list(contract.Page{}), "", func(b usage.Batch) error {
 				if got.Load() == 0 && len(b.Requests) == 0 {
 					select {
 					case follows <- true:
@@ -170,7 +173,7 @@ func TestASlowReaderDelaysNobody(t *testing.T) {
 		quick.take(t, 1000)
 		close(release)
 		testkit.Eventually(t, "5001 calls to be read, missed or dropped", func() bool {
-			log, err := w.Requests(t.Context(), w.owner, "shop", usage.RequestFilter{}, models.Page{})
+			log, err := w.Requests(t.Context(), w.owner, w.list(contract.Page{}))
 			return err == nil && got.Load()+missed.Load()+log.Dropped == 5001
 		})
 		stop()
@@ -189,7 +192,7 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			readers = append(readers, w.follow(""))
 		}
 		nobody := func(usage.Batch) error { t.Error("one too many follows"); return nil }
-		err := w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", nobody)
+		err := w.Follow(t.Context(), w.owner, w.list(contract.Page{}), "", nobody)
 		if fault.CodeOf(err) != "too_many_followers" {
 			t.Errorf("got %v", err)
 		}
@@ -206,7 +209,7 @@ func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
 			}
 		}
 		gone := errors.New("gone")
-		err = w.Follow(t.Context(), w.owner, "shop", usage.RequestFilter{}, "", func(usage.Batch) error { return gone })
+		err = w.Follow(t.Context(), w.owner, w.list(contract.Page{}), "", func(usage.Batch) error { return gone })
 		if !errors.Is(err, gone) {
 			t.Errorf("got %v", err)
 		}

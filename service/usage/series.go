@@ -9,32 +9,21 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
 
-// What usage can be grouped by.
-const (
-	ByHour        = "hour"
-	ByDay         = "day"
-	ByEnvironment = "environment"
-	ByOwner       = "owner"
-	ByKey         = "key"
-	ByRoute       = "route"
-	ByStatusClass = "status_class"
-	ByTenant      = "tenant"
-)
-
 var columns = map[string]string{
-	ByHour:        models.UsageByHour,
-	ByDay:         models.UsageByDay,
-	ByEnvironment: models.UsageByEnvironment,
-	ByOwner:       models.UsageByOwner,
-	ByKey:         models.UsageByKey,
-	ByRoute:       models.UsageByRoute,
-	ByStatusClass: models.UsageByStatusClass,
-	ByTenant:      models.UsageByTenant,
+	contract.ByHour:        models.UsageByHour,
+	contract.ByDay:         models.UsageByDay,
+	contract.ByEnvironment: models.UsageByEnvironment,
+	contract.ByOwner:       models.UsageByOwner,
+	contract.ByKey:         models.UsageByKey,
+	contract.ByRoute:       models.UsageByRoute,
+	contract.ByStatusClass: models.UsageByStatusClass,
+	contract.ByTenant:      models.UsageByTenant,
 }
 
 // Bounds on one query.
@@ -43,59 +32,34 @@ const (
 	MaxItems = 10_000
 )
 
-// DefaultRange is the range of a Query without From.
+// DefaultRange is the range of a query without From.
 const DefaultRange = 24 * time.Hour
 
-// Query asks for sums. From and To are widened to whole hours, in UTC; a zero To
-// is now, a zero From is DefaultRange before To.
-type Query struct {
-	From, To time.Time
-	GroupBy  []string
-	Top      int // the number of groups with the most calls to return; 0: all, or an error over MaxItems
-}
-
-// Sums are numbers of calls and of bytes in their bodies.
-type Sums struct {
-	Calls, BytesIn, BytesOut int64
-}
-
-// Group holds the sums of the calls with the same values of the fields in GroupBy. Its
-// other fields are zero.
-type Group struct {
-	Since       time.Time // begin of the hour or day
-	Environment Place
-	Owner       string // "" for calls without an owner
-	Key         string // id, "" for calls without a key
-	Route       string
-	StatusClass string // such as 2xx; "" for calls that ended without a status
-	TenantID    string // of the key, else of the user; "" for other calls
-	Tenant      string // its name; its id if it was deleted
-	Sums
-	Latency *Latency // nil: not measured by what is grouped by, or no call was forwarded
-}
-
-// Usage is the result of a Query. Groups are sorted by time if they have one, then by
-// calls, most first. Without GroupBy there is one group.
-type Usage struct {
-	From, To time.Time // of whole hours
-	GroupBy  []string
-	Groups   []Group
-	More     bool // there are more groups than Top
-	Total    Sums // of the groups
+// group holds the sums of the calls with the same values of what is grouped by. Its other fields are zero.
+type group struct {
+	since       time.Time // begin of the hour or day
+	environment contract.UsageEnvironment
+	owner       string // "" for calls without an owner
+	key         string // id, "" for calls without a key
+	route       string
+	statusClass string               // such as 2xx; "" for calls that ended without a status
+	tenant      contract.UsageTenant // of the key, else of the user; zero for other calls
+	sums        contract.UsageSums
+	latency     *contract.UsageLatency // nil: not measured by what is grouped by, or no call was forwarded
 }
 
 // Usage sums up a project's calls. It includes all calls of this process; those of other
 // replicas are up to a second late. Calls in usage_log are missing until FoldLog. Too many
 // groups are refused as Invalid with the code too_many_groups.
-func (s *Service) Usage(ctx context.Context, p access.Principal, project string, q Query) (Usage, error) {
+func (s *Service) Usage(ctx context.Context, p access.Principal, in contract.UsageQuery) (contract.Usage, error) {
 	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, project, access.UsageRead)
+	parent, err := access.Project(tx, p, in.Project, access.UsageRead)
 	if err != nil {
-		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
+		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
 	}
-	q, err = q.normalized(time.Now())
+	q, err := normalized(in, time.Now())
 	if err != nil {
-		return Usage{}, err
+		return contract.Usage{}, err
 	}
 	// A reader that disconnects must not interrupt a write that others wait for.
 	err = s.Recorder.Flush(context.WithoutCancel(ctx))
@@ -103,7 +67,7 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 		err = s.Recorder.flushTraffic(context.WithoutCancel(ctx), parent.ID)
 	}
 	if err != nil {
-		return Usage{}, err
+		return contract.Usage{}, err
 	}
 	by := make([]string, 0, len(q.GroupBy))
 	for _, name := range q.GroupBy {
@@ -112,34 +76,35 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, project string,
 	limit := cmp.Or(q.Top, MaxItems)
 	rows, err := tx.UsageOf(parent.ID, q.From.Unix()/3600, q.To.Unix()/3600, by, limit+1)
 	if err != nil {
-		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
+		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
 	}
 	more := len(rows) > limit
 	if more && q.Top > 0 {
 		rows = rows[:q.Top]
 	} else if more {
-		return Usage{}, fault.InvalidField("/group_by", "too_many_groups",
+		return contract.Usage{}, fault.InvalidField("/group_by", "too_many_groups",
 			"The answer would have more than %d groups. Ask for a shorter time, or group by less.", MaxItems)
 	}
 	places, err := placesOf(tx, parent.ID)
 	if err != nil {
-		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
+		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
 	}
-	out := q.answer(rows, places)
+	groups := q.groups(rows, places)
+	if err := errors.Join(nameTenants(tx, groups), q.addLatency(tx, parent.ID, groups)); err != nil {
+		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
+	}
+	out := q.answer(groups)
 	out.More = more
-	if err := errors.Join(nameTenants(tx, out.Groups), q.withLatency(tx, parent.ID, &out)); err != nil {
-		return Usage{}, fmt.Errorf("usage: of %s: %w", project, err)
-	}
 	return out, nil
 }
 
 // tenantsAtOnce bounds the parameters of a statement.
 const tenantsAtOnce = 1000
 
-func nameTenants(tx *models.Tx, groups []Group) error {
+func nameTenants(tx *models.Tx, groups []group) error {
 	names := map[string]string{}
 	for i := range groups {
-		if id := groups[i].TenantID; id != "" {
+		if id := groups[i].tenant.ID; id != "" {
 			names[id] = id
 		}
 	}
@@ -153,12 +118,18 @@ func nameTenants(tx *models.Tx, groups []Group) error {
 		}
 	}
 	for i := range groups {
-		groups[i].Tenant = names[groups[i].TenantID]
+		groups[i].tenant.Name = names[groups[i].tenant.ID]
 	}
 	return nil
 }
 
-func (q Query) normalized(now time.Time) (Query, error) {
+// query is a request whose times and groups are valid.
+type query contract.UsageQuery
+
+// normalized returns a request with From and To widened to whole hours, in UTC. A zero To is now, a zero From is
+// DefaultRange before To.
+func normalized(in contract.UsageQuery, now time.Time) (query, error) {
+	q := query(in)
 	if q.To.IsZero() {
 		q.To = now
 	}
@@ -190,7 +161,7 @@ func (q Query) normalized(now time.Time) (Query, error) {
 		}
 		seen[name] = true
 	}
-	if seen[ByHour] && seen[ByDay] {
+	if seen[contract.ByHour] && seen[contract.ByDay] {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/group_by",
 			Code:    "invalid_group_by",
@@ -200,49 +171,83 @@ func (q Query) normalized(now time.Time) (Query, error) {
 	return q, fault.InvalidFields(wrong)
 }
 
-func (q Query) answer(rows []models.UsageSum, places places) Usage {
-	out := Usage{From: q.From, To: q.To, GroupBy: q.GroupBy, Groups: make([]Group, 0, len(rows))}
+// groups returns the groups of rows, sorted by time if they have one, then by calls, most first.
+func (q query) groups(rows []models.UsageSum, places places) []group {
+	out := make([]group, 0, len(rows))
 	for _, row := range rows {
-		g := Group{
-			Owner:    row.Owner,
-			Key:      row.KeyID,
-			Route:    row.Route,
-			TenantID: row.TenantID,
-			Sums:     Sums{row.Calls, row.BytesIn, row.BytesOut},
+		g := group{
+			owner:  row.Owner,
+			key:    row.KeyID,
+			route:  row.Route,
+			tenant: contract.UsageTenant{ID: row.TenantID},
+			sums:   contract.UsageSums{Calls: row.Calls, BytesIn: row.BytesIn, BytesOut: row.BytesOut},
 		}
 		for _, name := range q.GroupBy {
 			switch name {
-			case ByHour:
-				g.Since = time.Unix(row.Hour*3600, 0).UTC()
-			case ByDay:
-				g.Since = time.Unix(row.Day*24*3600, 0).UTC()
-			case ByEnvironment:
-				g.Environment = places.of(row.EnvironmentID)
-			case ByStatusClass:
-				g.StatusClass = classText(row.StatusClass)
+			case contract.ByHour:
+				g.since = time.Unix(row.Hour*3600, 0).UTC()
+			case contract.ByDay:
+				g.since = time.Unix(row.Day*24*3600, 0).UTC()
+			case contract.ByEnvironment:
+				g.environment = places.of(row.EnvironmentID)
+			case contract.ByStatusClass:
+				g.statusClass = classText(row.StatusClass)
 			}
 		}
-		out.Groups = append(out.Groups, g)
-		out.Total.Calls += row.Calls
-		out.Total.BytesIn += row.BytesIn
-		out.Total.BytesOut += row.BytesOut
+		out = append(out, g)
 	}
-	slices.SortFunc(out.Groups, compare)
+	slices.SortFunc(out, compare)
+	return out
+}
+
+// answer has what is grouped by of each group.
+func (q query) answer(groups []group) contract.Usage {
+	out := contract.Usage{
+		From: q.From, To: q.To, GroupBy: append([]string{}, q.GroupBy...),
+		Items: make([]contract.UsageGroup, len(groups)),
+	}
+	for i := range groups {
+		g, item := &groups[i], &out.Items[i]
+		item.UsageSums, item.Latency = g.sums, g.latency
+		for _, by := range q.GroupBy {
+			switch by {
+			case contract.ByHour:
+				item.Hour = &g.since
+			case contract.ByDay:
+				item.Day = new(g.since.Format(time.DateOnly))
+			case contract.ByEnvironment:
+				item.Environment = &g.environment
+			case contract.ByOwner:
+				item.Owner = &g.owner
+			case contract.ByKey:
+				item.Key = &g.key
+			case contract.ByRoute:
+				item.Route = &g.route
+			case contract.ByStatusClass:
+				item.StatusClass = &g.statusClass
+			case contract.ByTenant:
+				item.Tenant = &g.tenant
+			}
+		}
+		out.Total.Calls += g.sums.Calls
+		out.Total.BytesIn += g.sums.BytesIn
+		out.Total.BytesOut += g.sums.BytesOut
+	}
 	return out
 }
 
 // compare sorts groups by time and calls. The other fields make the order total.
-func compare(a, b Group) int {
+func compare(a, b group) int {
 	return cmp.Or(
-		a.Since.Compare(b.Since),
-		cmp.Compare(b.Calls, a.Calls),
-		cmp.Compare(a.Environment.Version, b.Environment.Version),
-		cmp.Compare(a.Environment.Name, b.Environment.Name),
-		cmp.Compare(a.Owner, b.Owner),
-		cmp.Compare(a.Key, b.Key),
-		cmp.Compare(a.Route, b.Route),
-		cmp.Compare(a.StatusClass, b.StatusClass),
-		cmp.Compare(a.TenantID, b.TenantID),
+		a.since.Compare(b.since),
+		cmp.Compare(b.sums.Calls, a.sums.Calls),
+		cmp.Compare(a.environment.Version, b.environment.Version),
+		cmp.Compare(a.environment.Name, b.environment.Name),
+		cmp.Compare(a.owner, b.owner),
+		cmp.Compare(a.key, b.key),
+		cmp.Compare(a.route, b.route),
+		cmp.Compare(a.statusClass, b.statusClass),
+		cmp.Compare(a.tenant.ID, b.tenant.ID),
 	)
 }
 

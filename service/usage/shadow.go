@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
 )
@@ -43,25 +43,17 @@ func (r *Recorder) flushShadows(ctx context.Context) error {
 	})
 }
 
-// ShadowRefusal is how often a rule in shadow would have refused a call with a code.
-type ShadowRefusal struct {
-	Rule   string // id, default or read_write_scopes
-	Code   string
-	Calls  int64
-	LastAt time.Time
-}
-
 // ShadowRefusals lists the calls of the last models.DaysCounted days that rules of a version in shadow would
-// have refused, by rule and code. The version is named by id or name.
+// have refused, by rule and code.
 func (s *Service) ShadowRefusals(
-	ctx context.Context, p access.Principal, project, version string,
-) ([]ShadowRefusal, error) {
-	out, err := dailyOf(ctx, s, p, project, version, (*models.Tx).ShadowRefusalsOf,
-		func(one models.ShadowRefusal) ShadowRefusal {
-			return ShadowRefusal{one.Rule, one.Code, one.Calls, one.LastAt.UTC()}
+	ctx context.Context, p access.Principal, in contract.VersionPath,
+) (contract.List[contract.ShadowRefusal], error) {
+	out, err := dailyOf(ctx, s, p, in.Project, in.Version, (*models.Tx).ShadowRefusalsOf,
+		func(one models.ShadowRefusal) contract.ShadowRefusal {
+			return contract.ShadowRefusal{Rule: one.Rule, Code: one.Code, Calls: one.Calls, LastAt: one.LastAt.UTC()}
 		})
 	if err != nil {
-		return nil, fmt.Errorf("usage: refusals in shadow of %s: %w", project, err)
+		err = fmt.Errorf("usage: refusals in shadow of %s: %w", in.Project, err)
 	}
-	return out, nil
+	return contract.List[contract.ShadowRefusal]{Items: out}, err
 }

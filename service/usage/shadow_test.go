@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"postern/core/contract"
 	"postern/models"
-	"postern/service/usage"
 	"postern/testkit/state"
 )
 
@@ -28,16 +28,17 @@ func TestShadowRefusals(t *testing.T) {
 			call.VersionID, call.ShadowRule, call.ShadowCode = version.ID, rule, code
 			w.Recorder.Observe(call)
 		}
-		list := func() []usage.ShadowRefusal {
+		list := func() []contract.ShadowRefusal {
 			t.Helper()
 			if err := w.Recorder.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := w.ShadowRefusals(t.Context(), w.owner, w.project.ID, "ruled")
+			in := contract.VersionPath{ProjectPath: shop, Version: "ruled"}
+			got, err := w.ShadowRefusals(t.Context(), w.owner, in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return got
+			return got.Items
 		}
 		if got := list(); len(got) != 0 {
 			t.Errorf("at first: %+v", got)
@@ -50,7 +51,7 @@ func TestShadowRefusals(t *testing.T) {
 		list()
 		observe(now, "default", "no_rule")
 		observe(now, "rul_1", "not_in_group")
-		want := []usage.ShadowRefusal{
+		want := []contract.ShadowRefusal{
 			{Rule: "default", Code: "no_rule", Calls: 1, LastAt: now},
 			{Rule: "rul_1", Code: "insufficient_scope", Calls: 1, LastAt: now},
 			{Rule: "rul_1", Code: "not_in_group", Calls: 3, LastAt: now},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/usage"
 	"postern/testkit/state"
@@ -97,20 +98,22 @@ func TestUsage_latency(t *testing.T) {
 		slow.Route, slow.Duration = "/slow/{id}", time.Second
 		w.Recorder.Observe(slow)
 		for _, from := range []time.Time{noon, noon.Add(-72 * time.Hour)} {
-			for _, g := range w.ask(usage.Query{From: from, To: noon.Add(72 * time.Hour), GroupBy: []string{"route"}}).
-				Groups {
-				want := map[string]time.Duration{"/*": 10 * time.Millisecond, "/slow/{id}": time.Second}[g.Route]
-				if g.Latency == nil || !isAbout(g.Latency.Total.P95, want) {
-					t.Errorf("from %v: %s took %+v, want %v", from, g.Route, g.Latency, want)
+			in := contract.UsageQuery{From: from, To: noon.Add(72 * time.Hour), GroupBy: []string{"route"}}
+			for _, g := range w.ask(in).Items {
+				want := map[string]time.Duration{"/*": 10 * time.Millisecond, "/slow/{id}": time.Second}[*g.Route]
+				if g.Latency == nil || !isAbout(g.Latency.Total.P95.Duration(), want) {
+					t.Errorf("from %v: %s took %+v, want %v", from, *g.Route, g.Latency, want)
 				}
 			}
 		}
-		days := w.ask(usage.Query{From: noon.Add(-72 * time.Hour), To: noon, GroupBy: []string{"day", "environment"}})
-		if len(days.Groups) != 2 || days.Groups[0].Latency == nil || days.Groups[1].Latency == nil {
-			t.Errorf("by day: %+v", days.Groups)
+		days := w.ask(contract.UsageQuery{
+			From: noon.Add(-72 * time.Hour), To: noon, GroupBy: []string{"day", "environment"},
+		}).Items
+		if len(days) != 2 || days[0].Latency == nil || days[1].Latency == nil {
+			t.Errorf("by day: %+v", days)
 		}
-		owners := w.ask(usage.Query{From: noon, To: noon.Add(time.Hour), GroupBy: []string{"owner"}})
-		if owners.Groups[0].Latency != nil {
+		owners := w.ask(contract.UsageQuery{From: noon, To: noon.Add(time.Hour), GroupBy: []string{"owner"}})
+		if owners.Items[0].Latency != nil {
 			t.Error("owners have latencies, which are not measured")
 		}
 	})
@@ -122,13 +125,13 @@ func TestUsage_byTenant(t *testing.T) {
 		now := time.Now()
 		w.calls(now, 3, 0, time.Millisecond)
 		w.Recorder.Observe(w.refused(now))
-		got := w.ask(usage.Query{GroupBy: []string{"tenant"}}).Groups
-		if len(got) != 2 || got[0].Tenant != "default" || got[0].Calls != 3 || got[1].TenantID != "" ||
+		got := w.ask(contract.UsageQuery{GroupBy: []string{"tenant"}}).Items
+		if len(got) != 2 || got[0].Tenant.Name != "default" || got[0].Calls != 3 || got[1].Tenant.ID != "" ||
 			got[1].Calls != 1 {
 			t.Errorf("got %+v", got)
 		}
-		got = w.ask(usage.Query{GroupBy: []string{"tenant", "key", "day"}}).Groups
-		if len(got) != 2 || got[0].Tenant != "default" || got[0].Key != w.key.ID {
+		got = w.ask(contract.UsageQuery{GroupBy: []string{"tenant", "key", "day"}}).Items
+		if len(got) != 2 || got[0].Tenant.Name != "default" || *got[0].Key != w.key.ID {
 			t.Errorf("with keys and days: %+v", got)
 		}
 	})
@@ -156,7 +159,7 @@ func TestFold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		queries := []usage.Query{
+		queries := []contract.UsageQuery{
 			{From: noon, To: noon.Add(30 * 24 * time.Hour)},
 			{From: noon, To: noon.Add(30 * 24 * time.Hour), GroupBy: []string{"day"}},
 			{From: noon, To: noon.Add(9*24*time.Hour + 3*time.Hour), GroupBy: []string{"key", "owner"}},
@@ -164,7 +167,7 @@ func TestFold(t *testing.T) {
 			{From: noon, To: noon.Add(30 * 24 * time.Hour), GroupBy: []string{"hour", "status_class", "environment"}},
 			{From: noon, To: noon.Add(30 * 24 * time.Hour), GroupBy: []string{"tenant"}, Top: 1},
 		}
-		var before []usage.Usage
+		var before []contract.Usage
 		for _, q := range queries {
 			before = append(before, w.ask(q))
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -25,7 +26,7 @@ type world struct {
 	owner   access.Principal
 	project models.Project
 	key     models.APIKey
-	filter  usage.RequestFilter // of readers that follow
+	filter  contract.RequestFilter // of readers that follow
 }
 
 func newWorld(t testing.TB, db *models.DB) *world {
@@ -105,13 +106,22 @@ func (w *world) refused(at time.Time) usage.Call {
 	return c
 }
 
-func (w *world) ask(q usage.Query) usage.Usage {
+func (w *world) ask(in contract.UsageQuery) contract.Usage {
 	w.t.Helper()
-	got, err := w.Usage(w.t.Context(), w.owner, "shop", q)
+	in.Project = "shop"
+	got, err := w.Usage(w.t.Context(), w.owner, in)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return got
+}
+
+// shop is the project of a world.
+var shop = contract.ProjectPath{Project: "shop"}
+
+// list asks for the requests that the filter selects.
+func (w *world) list(page contract.Page) contract.RequestList {
+	return contract.RequestList{ProjectPath: shop, Page: page, RequestFilter: w.filter}
 }
 
 // rows is how many calls are in the database.
@@ -146,7 +156,7 @@ func TestConcurrentCallsAreCountedOnceWhileOthersWriteAndRead(t *testing.T) {
 			if err := replica.Flush(t.Context()); err != nil {
 				t.Error(err)
 			}
-			w.ask(usage.Query{})
+			w.ask(contract.UsageQuery{})
 		}
 		calling.Wait()
 		stop()
@@ -157,8 +167,9 @@ func TestConcurrentCallsAreCountedOnceWhileOthersWriteAndRead(t *testing.T) {
 			}
 		}
 		const calls = 2 * callers * each
-		got := w.ask(usage.Query{GroupBy: []string{usage.ByStatusClass, usage.ByOwner}})
-		if got.Total != (usage.Sums{Calls: 2 * calls, BytesIn: calls, BytesOut: 20 * calls}) || len(got.Groups) != 2 {
+		got := w.ask(contract.UsageQuery{GroupBy: []string{contract.ByStatusClass, contract.ByOwner}})
+		want := contract.UsageSums{Calls: 2 * calls, BytesIn: calls, BytesOut: 20 * calls}
+		if got.Total != want || len(got.Items) != 2 {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -240,16 +251,15 @@ func TestWhoMaySeeUsage(t *testing.T) {
 		w := newWorld(t, db)
 		stranger := access.Principal{Account: "acc_2", Roles: map[string]access.Role{"team_other": access.Owner}}
 		for want, who := range map[fault.Kind]access.Principal{fault.Unauthenticated: {}, fault.NotFound: stranger} {
-			_, err := w.Usage(t.Context(), who, "shop", usage.Query{})
+			_, err := w.Usage(t.Context(), who, contract.UsageQuery{ProjectPath: shop})
 			if fault.KindOf(err) != want {
 				t.Errorf("usage: %v", err)
 			}
-			if _, err = w.Requests(t.Context(), who, "shop", usage.RequestFilter{},
-				models.Page{}); fault.KindOf(err) != want {
+			if _, err = w.Requests(t.Context(), who, w.list(contract.Page{})); fault.KindOf(err) != want {
 				t.Errorf("requests: %v", err)
 			}
 			err = w.Follow(
-				t.Context(), who, "shop", usage.RequestFilter{}, "",
+				t.Context(), who, w.list(contract.Page{}), "",
 				func(usage.Batch) error { t.Error("a stranger follows"); return nil },
 			)
 			if fault.KindOf(err) != want {
@@ -257,11 +267,13 @@ func TestWhoMaySeeUsage(t *testing.T) {
 			}
 		}
 		for _, ref := range []string{"none", "prj_none"} {
-			if _, err := w.Usage(t.Context(), w.owner, ref, usage.Query{}); fault.KindOf(err) != fault.NotFound {
+			in := contract.UsageQuery{ProjectPath: contract.ProjectPath{Project: ref}}
+			if _, err := w.Usage(t.Context(), w.owner, in); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%s: %v", ref, err)
 			}
 		}
-		if _, err := w.Usage(t.Context(), w.owner, w.project.ID, usage.Query{}); err != nil {
+		byID := contract.UsageQuery{ProjectPath: contract.ProjectPath{Project: w.project.ID}}
+		if _, err := w.Usage(t.Context(), w.owner, byID); err != nil {
 			t.Errorf("by id: %v", err)
 		}
 	})

@@ -23,7 +23,7 @@ type Objects struct {
 	Team, account, invitation, invite, session, identity, token   string
 	webhook, delivery, Tenant, client, provider, mapping          string
 	user, group, child, approval                                  string
-	keyType, Product, userSession, domain, apiScope               string
+	keyType, Product, userSession, domain, apiScope, entry        string
 
 	sharedTenant string // of the team, not attached to the project
 }
@@ -109,6 +109,11 @@ func (o *Fixture) createObjects(t testing.TB, needs, route string, all bool) Obj
 	}
 	if about("product") {
 		has.Product = o.createProduct(t)
+	}
+	if about(":entry") {
+		entries, err := o.DB.Read(t.Context()).AuditOf(o.Team, 1)
+		must(t, err)
+		has.entry = entries[0].ID
 	}
 	if all || needs == "shared" || needs == "attached" {
 		has.sharedTenant = o.createTenant(t)
@@ -283,6 +288,7 @@ func (h Objects) Path(route string) string {
 		":code", h.code,
 		":delivery", h.delivery,
 		":domain", h.domain,
+		":entry", h.entry,
 		":environment", h.environment,
 		":export", h.Export,
 		":group", h.group,

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/projects"
 	"postern/testkit"
 )
 
@@ -39,8 +38,11 @@ func (o *Fixture) presentCertificate(t testing.TB, has *Objects) error {
 // setOpenAPI gives the version an OpenAPI document with one operation.
 func (o *Fixture) setOpenAPI(t testing.TB, has *Objects) {
 	t.Helper()
-	_, _, err := o.Server.Projects.SetOpenAPI(t.Context(), o.Principal, has.Project, has.version, projects.OpenAPIInput{
-		Document: []byte(`{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{"/orders":{"get":` +
+	_, err := o.Server.Projects.SetOpenAPI(t.Context(), o.Principal, contract.OpenAPIUpdate{
+		VersionPath: contract.VersionPath{
+			ProjectPath: contract.ProjectPath{Project: has.Project}, Version: has.version,
+		},
+		RawBody: []byte(`{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{"/orders":{"get":` +
 			`{"responses":{"200":{"description":"fine"}}}}}}`),
 	})
 	must(t, err)

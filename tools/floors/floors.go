@@ -87,7 +87,7 @@ var folders = []folder{
 	{path: "bundle", floor: export, only: []string{"bundle", "core", "platform/fault", "platform/listjson"}},
 
 	{path: "core/contract", floor: core, only: []string{}},
-	{path: "core/diagnosis", floor: core, only: []string{}},
+	{path: "core/diagnosis", floor: core, only: []string{"core/contract"}},
 	{path: "core/filelimits", floor: core, only: []string{}},
 	{path: "core/openapi", floor: core, only: []string{
 		"core/filelimits", "core/openapi", "core/policy", "core/snapshot", "platform/fault",

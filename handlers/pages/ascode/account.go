@@ -36,8 +36,8 @@ var accountPages = map[string]Page{
 	"/settings/tokens/:token": shows(contract.GetToken),
 	"/settings/webhooks": shows(contract.ListWebhooks,
 		append(listQuery("-created", "url"), Text("state", "state", "--state"))...),
-	"/audit": reads("list-audit", "audit list", auditQuery...).
-		and("verify-audit", "audit verify", Text("team", "team", "--team")),
+	"/audit": shows(contract.ListAuditEntries, auditQuery...).
+		alsoShows(contract.VerifyAudit, Text("team", "team", "--team")),
 	"/exports/:export":                     shows(contract.GetExport),
 	"/settings/tokens/:token/secret":       shows(contract.GetToken),
 	"/teams/:team/invitations/:invitation": shows(contract.GetInvitation),

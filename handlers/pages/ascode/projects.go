@@ -20,9 +20,9 @@ var projectPages = map[string]Page{
 	"/projects/:project/delete":   shows(contract.GetProjectDeletion),
 	"/projects/:project/settings": shows(contract.GetProject),
 	"/projects/:project/limits":   shows(contract.GetProject).alsoShows(contract.GetCORS),
-	"/projects/:project/relations": reads("list-relations", "relations list {project}",
+	"/projects/:project/relations": shows(contract.ListRelations,
 		append(listQuery("object", "user", "-created"), relationQuery...)...),
-	"/projects/:project/relations/forget":  reads("list-relations", "relations list {project}", relationQuery...),
+	"/projects/:project/relations/forget":  shows(contract.ListRelations, relationQuery...),
 	"/projects/:project/tenants":           shows(contract.ListTenants),
 	"/projects/:project/tenants/:tenant":   shows(contract.GetTenant),
 	"/projects/:project/api-scopes":        reads("get-api-scopes", "api-scopes show {project}"),
@@ -31,10 +31,10 @@ var projectPages = map[string]Page{
 	"/projects/:project/domains": shows(contract.ListDomains,
 		append(listQuery("host"), Text("state", "state", "--state"))...),
 	"/projects/:project/domains/:domain":   shows(contract.GetDomain),
-	"/projects/:project/requests":          reads("list-requests", "requests {project}", requestQuery...),
-	"/projects/:project/requests/:request": reads("get-request", "requests {project}"),
-	"/projects/:project/explain": reads("explain", "explain {project} {method} {path}",
-		Text("version", "version", "--version"), Text("environment", "environment", "--env"),
+	"/projects/:project/requests":          shows(contract.ListRequests, requestQuery...),
+	"/projects/:project/requests/:request": shows(contract.GetRequest),
+	"/projects/:project/explain": shows(contract.Explain,
+		Text("version", "version", "--version"), Text("environment", "environment", "--environment"),
 		Text("method", "method", "").Or("GET"), Text("path", "path", "").Or("/"),
 		Text("key", "key", "--key"), Text("user", "user", "--user"), Joined(Words("scopes", "scopes", "--scopes"))),
 	"/projects/:project/export": shows(contract.ListExports,
@@ -67,7 +67,7 @@ var requestQuery = []Field{
 // usagePages is the page of usage, whose periods are those of its handler.
 func usagePages(read Readers) map[string]Page {
 	return map[string]Page{
-		"/projects/:project/usage": reads("get-usage", "usage {project}",
+		"/projects/:project/usage": shows(contract.GetUsage,
 			Func("period", "from", func(query url.Values) (any, [][]string) {
 				from, _ := read.Usage(query)
 				text := from.Format(time.RFC3339)
@@ -77,7 +77,7 @@ func usagePages(read Readers) map[string]Page {
 				_, by := read.Usage(query)
 				var flags [][]string
 				for _, one := range by {
-					flags = append(flags, []string{"--by", one})
+					flags = append(flags, []string{"--group-by", one})
 				}
 				return repeated(by), flags
 			})),
@@ -139,14 +139,14 @@ var projectForms = map[string][]Call{
 		},
 		carriesOut(contract.UpdateProject, Nullable("in_product", "product", "--product"))[0],
 	},
-	"/projects/:project/relations": does("add-relations", "relations add {project} {user} {object}",
+	"/projects/:project/relations": does(contract.AddRelations.ID, "relations add {project} {user} {object}",
 		Text("user", "user", "").Need(), Text("object", "object", "").Need(), Text("tenant", "tenant", "--tenant")),
 	"/projects/:project/relations/import": {{
-		Operation: "add-relations", Command: "relations import {project} FILE",
+		Operation: contract.AddRelations.ID, Command: "relations import {project} FILE",
 		Body: func(url.Values) any { return Raw("@FILE") },
 	}},
 	"/projects/:project/relations/forget": {{
-		Operation: "remove-relations", Command: "relations remove {project}", Query: relationQuery,
+		Operation: contract.RemoveRelations.ID, Command: commandOf(contract.RemoveRelations), Query: relationQuery,
 	}},
 	"/projects/:project/tenants": {
 		submits(contract.AttachTenant)[0].when(has("tenant")),

@@ -25,13 +25,13 @@ var versionPages = map[string]Page{
 	headersRoute + "/:name":        shows(contract.GetUpstreamHeader),
 	aPlace + "/client-certificate": shows(contract.GetClientCertificate),
 
-	aVersion + "/rules": reads("get-rules", "rules show "+ofVersion).
-		and("list-shadow-refusals", "rules shadow "+ofVersion).and("list-relation-misses", "rules missed "+ofVersion),
+	aVersion + "/rules": shows(contract.GetRules).alsoShows(contract.ListShadowRefusals).
+		alsoShows(contract.ListRelationMisses),
 	aVersion + "/transforms": shows(contract.GetTransforms),
-	aVersion + "/openapi": reads("get-openapi-document", "openapi show "+ofVersion).
-		and("list-openapi-operations", "").and("get-openapi-settings", "openapi settings "+ofVersion).
-		and("list-invalid-requests", "openapi invalid "+ofVersion),
-	aVersion + "/openapi/operation": reads("get-openapi-document", "openapi show "+ofVersion),
+	aVersion + "/openapi": reads(contract.GetOpenAPIDocument.ID, "openapi show "+ofVersion).
+		and(contract.ListOpenAPIOperations.ID, "").alsoShows(contract.GetOpenAPISettings).
+		alsoShows(contract.ListInvalidRequests),
+	aVersion + "/openapi/operation": reads(contract.GetOpenAPIDocument.ID, "openapi show "+ofVersion),
 }
 
 // placeForms are those of versions and environments.
@@ -83,17 +83,17 @@ func versionForms(read Readers) map[string][]Call {
 			Joined(PerLine("ip_deny", "ip.deny", "--ip-deny").Keep())),
 		aVersion + "/openapi": {
 			{
-				When: has("openapi_url"), Operation: "set-openapi-document",
+				When: has("openapi_url"), Operation: contract.SetOpenAPIDocument.ID,
 				Command: "openapi set " + ofVersion + " {openapi_url}",
 				Fields:  []Field{Text("openapi_url", "url", "")},
 			},
 			{
-				Operation: "set-openapi-document", Command: "openapi set " + ofVersion + " openapi.json",
+				Operation: contract.SetOpenAPIDocument.ID, Command: "openapi set " + ofVersion + " openapi.json",
 				Body: func(url.Values) any { return Raw("@openapi.json") },
 				Note: "The document is read from a file.",
 			},
 		},
-		aVersion + "/openapi/remove":   does("remove-openapi-document", "openapi remove "+ofVersion),
+		aVersion + "/openapi/remove":   submits(contract.RemoveOpenAPIDocument),
 		aVersion + "/openapi/settings": submits(contract.SetOpenAPISettings, "validation", "publication"),
 	}
 }
@@ -138,12 +138,9 @@ func accessFields(read Readers) []Field {
 
 // upstreamForms are those of what environments send to their upstreams, and of host names.
 var upstreamForms = map[string][]Call{
-	"/projects/:project/environments/:environment/check": does("check-target",
-		"upstreams check {project} {environment}"),
-	headersRoute: carriesOut(
-		contract.SetUpstreamHeader,
-		Secret("secret_value", "value", "--file").Need(),
-	),
+	aPlace + "/check": submits(contract.CheckTarget),
+	headersRoute: carriesOut(contract.SetUpstreamHeader,
+		Secret("secret_value", "value", "--file").Need()),
 	headersRoute + "/:name/remove": submits(contract.RemoveUpstreamHeader),
 	aPlace + "/client-certificate": carriesOut(contract.SetClientCertificate,
 		Secret("certificate", "certificate", "--certificate").Need(),

@@ -32,10 +32,10 @@ func through(t *testing.T, proxy contract.Proxy, path string) {
 
 // counted returns the usage of shop once it has a call. The gateway counts a call after
 // its answer was sent, so the first query after a call may come too early.
-func counted(t *testing.T, api *client.Client, query client.UsageQuery) client.Usage {
+func counted(t *testing.T, api *client.Client, in contract.UsageQuery) contract.Usage {
 	t.Helper()
-	return testkit.Await(t, "the first call in the usage", func() (client.Usage, bool) {
-		usage, err := api.Usage(t.Context(), "shop", query)
+	return testkit.Await(t, "the first call in the usage", func() (contract.Usage, bool) {
+		usage, err := client.Do(t.Context(), api, contract.GetUsage, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,30 +43,24 @@ func counted(t *testing.T, api *client.Client, query client.UsageQuery) client.U
 	})
 }
 
-func TestEveryFieldOfUsageIsKept(t *testing.T) {
-	server := start(t)
-	api, proxy := workspace(t, server)
+// Times and lists in the query of a request arrive.
+func TestDo_query(t *testing.T) {
+	api, proxy := workspace(t, start(t))
 	through(t, proxy, "/one")
-	usage := counted(t, api, client.UsageQuery{
-		From:    time.Now().Add(-time.Hour),
-		GroupBy: []string{"hour", "owner"},
-	})
-	if usage.Total.Calls != 1 || len(usage.Items) != 1 {
+	in := contract.UsageQuery{
+		ProjectPath: contract.ProjectPath{Project: "shop"},
+		From:        time.Now().Add(-time.Hour),
+		GroupBy:     []string{"hour", "owner"},
+	}
+	usage := counted(t, api, in)
+	if usage.Total.Calls != 1 || len(usage.Items) != 1 || usage.From.Before(time.Now().Add(-2*time.Hour)) {
 		t.Fatalf("usage = %+v, want one call in one item", usage)
 	}
-	if item := usage.Items[0]; item.Hour == nil || item.Owner == nil {
-		t.Errorf("item = %+v, want an hour and an owner", item)
+	if item := usage.Items[0]; item.Hour == nil || item.Owner == nil || item.Key != nil {
+		t.Errorf("item = %+v, want an hour and an owner alone", item)
 	}
-	if key := usage.Items[0].Key; key != nil {
-		t.Errorf("the item has the key %v, which the query did not group by", *key)
-	}
-	path := server + "/api/v1/projects/shop/"
-	groups := "group_by=hour&group_by=environment&group_by=owner&group_by=key&group_by=route&group_by=status_class"
-	same[client.Usage](t, path+"usage?"+groups, proxy.WorkspaceKey.Reveal())
-	same[client.Usage](t, path+"usage?group_by=day", proxy.WorkspaceKey.Reveal())
-	same[client.Requests](t, path+"requests", proxy.WorkspaceKey.Reveal())
-	_, err := api.Usage(t.Context(), "shop", client.UsageQuery{GroupBy: []string{"hour", "day"}})
-	if fault.CodeOf(err) != "invalid_group_by" {
+	in.GroupBy = []string{"hour", "day"}
+	if _, err := client.Do(t.Context(), api, contract.GetUsage, in); fault.CodeOf(err) != "invalid_group_by" {
 		t.Errorf("grouped by hour and by day: %v, want the code invalid_group_by", err)
 	}
 }
@@ -76,8 +70,11 @@ func TestFollowRequests(t *testing.T) {
 	through(t, proxy, "/early")
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
+	of := func(project string) contract.RequestList {
+		return contract.RequestList{ProjectPath: contract.ProjectPath{Project: project}}
+	}
 	last := ""
-	for next, err := range api.FollowRequests(ctx, "shop", client.RequestFilter{}, "none") {
+	for next, err := range api.FollowRequests(ctx, of("shop"), "none") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,20 +82,20 @@ func TestFollowRequests(t *testing.T) {
 		break
 	}
 	through(t, proxy, "/late")
-	for next, err := range api.FollowRequests(ctx, "shop", client.RequestFilter{}, last) {
+	for next, err := range api.FollowRequests(ctx, of("shop"), last) {
 		if err != nil || next.Request.Path != "/shop/1.0.0/prod/late" {
 			t.Errorf("after the first: %+v, %v", next.Request, err)
 		}
 		break
 	}
-	for _, err := range api.FollowRequests(ctx, "nope", client.RequestFilter{}, "") {
+	for _, err := range api.FollowRequests(ctx, of("nope"), "") {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("of no project: %v", err)
 		}
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	for next, err := range api.FollowRequests(over, "shop", client.RequestFilter{}, "") {
+	for next, err := range api.FollowRequests(over, of("shop"), "") {
 		t.Errorf("with an ended context: %+v, %v", next, err)
 	}
 }

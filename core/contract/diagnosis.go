@@ -1,0 +1,120 @@
+package contract
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Diagnosis is the report of a test of something that a project depends on.
+type Diagnosis struct {
+	Outcome TestOutcome   `json:"outcome" enum:"pass,warn,fail" doc:"The worst of the steps"`
+	Steps   []TestStep    `json:"steps"`
+	Target  *TestedTarget `json:"target,omitempty" doc:"What was measured of a target"`
+	Keys    []IssuerKey   `json:"keys,omitempty" doc:"Public keys that can verify tokens"`
+}
+
+// TestOutcome is the outcome of a step, and of a whole test.
+type TestOutcome string
+
+// The outcomes, from the best to the worst. A skipped step says why it does not apply or could not be tried.
+const (
+	TestSkip TestOutcome = "skip"
+	TestPass TestOutcome = "pass"
+	TestWarn TestOutcome = "warn"
+	TestFail TestOutcome = "fail"
+)
+
+// TestStep is one thing that was tried.
+type TestStep struct {
+	Step    string      `json:"step" example:"discovery"`
+	Outcome TestOutcome `json:"outcome" enum:"pass,warn,fail,skip"`
+	Detail  string      `json:"detail" doc:"What was found, or what is wrong and how to fix it"`
+}
+
+// TestedTarget is what was measured of a target; a field is zero if the test did not get that far.
+type TestedTarget struct {
+	AddressClass         AddressClass `json:"address_class,omitempty" enum:"public,private,loopback"`
+	TLSVersion           string       `json:"tls_version,omitempty" example:"TLS 1.3"`
+	CertificateExpiresAt *time.Time   `json:"certificate_expires_at,omitempty" doc:"When the upstream's certificate ends"`
+	Status               int          `json:"status,omitempty" doc:"Of the upstream's answer"`
+	FirstByteMS          Milliseconds `json:"first_byte_ms,omitempty" doc:"From the request to the first byte of the answer"`
+}
+
+// AddressClass says where the address is that was connected to.
+type AddressClass string
+
+// The classes. Addresses other than public ones are reached only where the operator allows it.
+const (
+	AddressPublic   AddressClass = "public"
+	AddressPrivate  AddressClass = "private"
+	AddressLoopback AddressClass = "loopback"
+)
+
+// IssuerKey is a public key of an issuer.
+type IssuerKey struct {
+	ID        string `json:"kid,omitempty"`
+	Type      string `json:"type" example:"RSA 2048"`
+	Algorithm string `json:"alg,omitempty" doc:"The only one that the key is for"`
+}
+
+// IssuerToTest is an issuer that need not be one of a version's, and a token to test it with.
+type IssuerToTest struct {
+	TokenIssuer
+	Token Secret `json:"token,omitempty" flag:"-" doc:"A token to check as the gateway does. It is not kept"`
+}
+
+// TokenIssuerTest is a request to test an issuer as a version would use it.
+type TokenIssuerTest struct {
+	VersionPath
+	Body IssuerToTest
+}
+
+// LogValue implements slog.LogValuer.
+func (t TokenIssuerTest) LogValue() slog.Value { return slog.StringValue(t.Body.Issuer) }
+
+// IntrospectionToTest is an introspection endpoint, nil for the version's own, and a token to test it with.
+type IntrospectionToTest struct {
+	Opaque *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Default: the version's own endpoint"`
+	Token  Secret            `json:"token,omitempty" flag:"-" doc:"A token to check. It is not kept. Default: one that was never issued"`
+}
+
+// IntrospectionTest is a request to test an introspection endpoint as a version would use it.
+type IntrospectionTest struct {
+	VersionPath
+	Body IntrospectionToTest
+}
+
+// LogValue implements slog.LogValuer.
+func (t IntrospectionTest) LogValue() slog.Value { return slog.StringValue(t.Version) }
+
+// The operations that test what a project depends on. They change nothing.
+var (
+	CheckTarget = Op[EnvironmentPath, Diagnosis]{Operation{
+		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
+		Summary: "Check whether the gateway reaches an environment's target",
+		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
+		Doc: "The server sends one request as it would forward a call, with the same guard, TLS and upstream " +
+			"credentials. It follows no redirect.",
+	}}
+	TestTokenIssuer = Op[TokenIssuerTest, Diagnosis]{Operation{
+		ID: "test-token-issuer", Method: http.MethodPost, Path: version + "/token-issuers/test",
+		Permission: UpdateProjects,
+		Summary:    "Test whether the gateway could verify tokens of an issuer",
+		Command:    "versions test-issuer PROJECT VERSION ISS AUD",
+		Example:    "versions test-issuer shop 1.0.0 https://accounts.example.com https://api.example.com",
+		Doc: "The server fetches the issuer's discovery document and keys. With a token, the answer also says what " +
+			"the gateway decides about it, and why. The issuer need not be one of the version's.",
+	}}
+	TestIntrospection = Op[IntrospectionTest, Diagnosis]{Operation{
+		ID: "test-introspection", Method: http.MethodPost, Path: version + "/introspection/test",
+		Permission: UpdateProjects,
+		Summary:    "Test the endpoint that opaque tokens are introspected at",
+		Command:    "versions test-introspection PROJECT VERSION",
+		Example:    "versions test-introspection shop 1.0.0 --token-file -",
+		Doc: "The server asks the endpoint about the token, or about one that was never issued, and says what the " +
+			"gateway decides about it, and why. The version's client secret is sent to its own endpoint alone.",
+	}}
+)
+
+var diagnosisOperations = []Described{CheckTarget, TestTokenIssuer, TestIntrospection}
