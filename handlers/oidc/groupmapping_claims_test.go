@@ -12,7 +12,6 @@ import (
 	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/login"
 	"postern/testkit/fakemicrosoft"
 	"postern/testkit/fakeoidc"
 	"postern/testkit/state"
