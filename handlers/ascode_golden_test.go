@@ -263,7 +263,7 @@ var (
 	codeSettings = regexp.MustCompile(`^Set these once.*\n(export .*\n)+`)
 	randomID     = regexp.MustCompile(`\b([a-z]{2,5})_[0-9A-Za-z]{16,}\b`)
 	numberedBy   = regexp.MustCompile(`\b(shop|product|tenant|api)-\d+\b`) // by Fixture
-	requestID    = regexp.MustCompile(`(/requests/)\w+-\d+`)
+	requestID    = regexp.MustCompile(`(/requests/|requests show shop )\w+-\d+`)
 	usageFrom    = regexp.MustCompile(`(from[= ])\d[^ &']*`)
 )
 

@@ -96,7 +96,7 @@ func TestParse_refusals(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty": {" \n", "empty"},
 		"broken JSON": {"{\n\"openapi\": \"3.0.0\",\n ]",
-			"not valid JSON: line 3, column 2 is not what must be there."},
+			"not valid JSON: unexpected text at line 3, column 2."},
 		"half of JSON":  {`{"openapi":"3.0.0","info":{"title":"`, "not valid JSON: it ends too early."},
 		"broken YAML":   {"openapi: 3.0.0\ninfo: {\n]", "neither JSON nor valid YAML: look near line 2."},
 		"a list":        {"- openapi", "not an object"},
@@ -111,23 +111,23 @@ func TestParse_refusals(t *testing.T) {
 		"reference to a file": {head + `"paths":{"/a":{"get":{"parameters":[{"$ref":"../secrets.json"}]}}}}`,
 			"GET /a: a parameter must be an object, or refer to one: it refers to another file, ../secrets.json"},
 		"reference to nothing": {head + `"paths":{"/a":{"get":{"requestBody":{"$ref":"#/components/responses/A"}}}}}`,
-			`or refer to one: the reference "#/components/responses/A" leads to nothing.`},
+			`or refer to one: the reference "#/components/responses/A" doesn't resolve.`},
 		"two reasons": {head + `"paths":{"a":{},"/b":{"get":{"parameters":[{"in":"query"}]},"put":7}}}`,
 			"GET /b: a parameter has no name. The document is not valid: PUT /b: it must be an object. The document " +
-				"is not valid: path a: it must begin with a slash, and each { must have its }."},
+				"is not valid: path a: it must begin with a slash, and each { must have a }."},
 		"parameter twice": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{}},` +
 			`{"name":"p","in":"query","schema":{"type":"integer"}}]}}}}`, `the parameter "p" appears twice`},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
 			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16 or in a circle"},
 		"ten paths alike": {head + `"paths":{` + strings.TrimSuffix(alike(10), ",") + `}}`,
 			"GET /a/{p9}: more than 8 paths differ from /a/{p0} only in the names of parameters"},
-		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "stands twice"},
+		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "is there twice"},
 		"two documents": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\n---\nopenapi: 3.0.0\n",
-			"Something follows"},
+			"There is more after the document"},
 		"parameter with schema and content": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
-			`"schema":{},"content":{"application/json":{}}}]}}}}`, "GET /a: the parameter \"p\" has more than one of"},
+			`"schema":{},"content":{"application/json":{}}}]}}}}`, "GET /a: the parameter \"p\" must have either a schema or one type of content"},
 		"parameter of two types": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
-			`"content":{"application/json":{},"text/plain":{}}}]}}}}`, "the parameter \"p\" has more than one of"},
+			`"content":{"application/json":{},"text/plain":{}}}]}}}}`, "the parameter \"p\" must have either a schema or one type of content"},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
 		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
 		"bomb":      {bomb(), "20 times its size"},

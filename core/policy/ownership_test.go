@@ -241,7 +241,7 @@ func TestExplainOwnership(t *testing.T) {
 	for name, tc := range map[string]struct{ method, path, want string }{
 		"owner":    {"GET", "/orders/42", "ana owns order:42. The exported gateway asks OpenFGA"},
 		"not":      {"GET", "/orders/43", "ana does not own order:43."},
-		"remember": {"POST", "/orders", "remembers ana as the owner"},
+		"remember": {"POST", "/orders", "records ana as the owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			call, _ := ownerCall(rules, tc.path, nil)

@@ -81,7 +81,7 @@ func TestCode_usage(t *testing.T) {
 	if answer := s.Get(address.RequestURI()); answer.Status != 200 {
 		t.Errorf("the line is answered %d: %s", answer.Status, answer.Raw)
 	}
-	page.Says("#as-code-reads", "--by key")
+	page.Says("#as-code-reads", "--group-by key")
 }
 
 // TestCode_parts has answers that htmx takes a part of: a list takes what the page shows along.

@@ -34,7 +34,7 @@ func TestExplain_page(t *testing.T) {
 	s.Get(ask("path", "/orders/42?limit=1", "method", "GET")).Shows(200, "Explain a call").Says("main",
 		"404 no_route")
 	s.Get(ask("path", "/orders/42", "method", "TRACE")).Shows(422, "Explain a call").Says("main",
-		"TRACE are not forwarded")
+		"TRACE are never forwarded")
 	s.Get(ask("path", "orders")).
 		Shows(422, "Explain a call").
 		Says("#explain-path-error", "Begin the path with a slash")

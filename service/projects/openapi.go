@@ -134,6 +134,10 @@ func readSummary(version models.Version, row models.OpenAPIDocument) (savedOpenA
 	return out, json.Unmarshal([]byte(row.Summary), &out.Summary)
 }
 
+// maxURLBody is the size in bytes of the longest body that is read for an address. Larger ones are documents, which
+// aren't decoded twice.
+const maxURLBody = 64 << 10
+
 // sentDocument returns the document that a body is or has as a JSON string, or the address of a body that has nothing
 // else: {"url": …}.
 func sentDocument(body []byte) (document []byte, address string) {
@@ -142,7 +146,7 @@ func sentDocument(body []byte) (document []byte, address string) {
 		return []byte(text), ""
 	}
 	var only map[string]json.RawMessage
-	if len(body) <= 4096 && json.Unmarshal(body, &only) == nil && len(only) == 1 &&
+	if len(body) <= maxURLBody && json.Unmarshal(body, &only) == nil && len(only) == 1 &&
 		json.Unmarshal(only["url"], &address) == nil {
 		return nil, address
 	}

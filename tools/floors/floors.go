@@ -194,6 +194,8 @@ var repeated = map[string]string{
 	"bundle/kong.changesDoc":      "serves Kong's transformers too, whose lists are grouped",
 	"bundle/kong.corsConfig":      "the schema of Kong's own plugin",
 	"cmd/postern.verified":        "what verify prints of a file, without a server",
+	"core/openapi.Operation":      "as it is stored, with a digest",
+	"core/openapi.Summary":        "as it is stored; the contract's adds what was changed",
 	"gateway.publicKey":           "the gateway does not import the contract",
 	"handlers/oidc.managedMember": "the answer to a PUT has no since",
 	"platform/federation.Profile": "the claims of OpenID Connect, read below the contract",

@@ -159,7 +159,7 @@ func TestUnchecked_places(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := v.Unchecked()
-	if len(got) != maxUnchecked+1 || !strings.Contains(got[maxUnchecked].Reason, "the first 200 places are listed") {
+	if len(got) != maxUnchecked+1 || !strings.Contains(got[maxUnchecked].Reason, "only the first 200 are listed") {
 		t.Errorf("%d: %q", len(got), got[len(got)-1])
 	}
 	want := Unchecked{"#/components/schemas/S/properties/a", "required is not checked: it must be a list of texts."}

@@ -111,7 +111,7 @@ func TestBody(t *testing.T) {
 		},
 		{`{"anyOf":[{"type":"number"},{"type":"integer"}]}`, `1`, ""},
 		{`{"allOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, "body /a is required; body /b is required"},
-		{`{"not":{"type":"string"}}`, `"x"`, "body must not be what the document excludes"},
+		{`{"not":{"type":"string"}}`, `"x"`, "body must not be a value that the document excludes"},
 		{`{"type":"object"}`, `{"a":1,"a":2}`, "body has a member twice"},
 		{`{"type":"object"}`, `{"a":1} {}`, "body must be one JSON value"},
 		{`{"type":"object"}`, `{"a":`, "body must be JSON"},
@@ -367,7 +367,7 @@ func TestUnchecked(t *testing.T) {
 	}
 	want := []string{
 		"/a{b}{c}: The path cannot be matched: its parameters are next to each other.",
-		"POST /o: query m: The parameter is not checked: objects are, in the style deepObject.",
+		"POST /o: query m: The parameter is not checked: objects are checked only in the style deepObject.",
 		"POST /o: body/schema/properties/a: The pattern",
 	}
 	for _, one := range want {
