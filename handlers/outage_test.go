@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -102,4 +103,70 @@ func workspaceKey(t *testing.T, handler http.Handler) string {
 		t.Fatalf("create a proxy: %d %v", made.Status, made.Body)
 	}
 	return key
+}
+
+// TestPostgresOutage_resources has the server refuse every write, as one does whose disk is full, or that is out of
+// memory or connections (PostgreSQL 18, appendix A, class 53). Reading needs none of these.
+func TestPostgresOutage_resources(t *testing.T) {
+	t.Parallel()
+	db := openWithin(t, state.Postgres(t), models.Deadlines{})
+	handler := controlplane.NewServer(t, db).Handler()
+	token := workspaceKey(t, handler)
+	listed := controlplane.Call(t, handler, http.MethodGet, "/api/v1/projects", token, "")
+	project := fmt.Sprintf("/api/v1/projects/%s", listed.Body["items"].([]any)[0].(map[string]any)["id"])
+	run := func(statement string) {
+		t.Helper()
+		if _, err := db.SQL().ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	onEveryTable := func(statement string) {
+		t.Helper()
+		run(`DO $do$ DECLARE name text; BEGIN
+			FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
+				EXECUTE format('` + statement + `', name);
+			END LOOP;
+		END $do$`)
+	}
+	keys := func() int {
+		t.Helper()
+		got := controlplane.Call(t, handler, http.MethodGet, project+"/keys?limit=100", token, "")
+		if got.Status != http.StatusOK {
+			t.Fatalf("keys can't be read: %d %s", got.Status, got.Raw)
+		}
+		return len(got.Body["items"].([]any))
+	}
+	changes := []struct{ method, path, body string }{
+		{http.MethodPost, project + "/keys", `{"owner": "billing"}`},
+		{http.MethodPatch, project, `{"display_name": "Shop"}`},
+		{http.MethodDelete, project + "?confirm=true", ""},
+		{http.MethodPost, "/proxy", controlplane.TargetBody("http://127.0.0.1:9")},
+	}
+	for state, code := range ordered.ByName(map[string]string{
+		"disk full": "53100", "out of memory": "53200", "too many connections": "53300", "limit of the server": "53400",
+	}) {
+		t.Run(state, func(t *testing.T) {
+			had := keys()
+			run(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				RAISE EXCEPTION 'no more resources' USING ERRCODE = '` + code + `'; END $$`)
+			onEveryTable(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON %I ` +
+				`FOR EACH STATEMENT EXECUTE FUNCTION refuse()`)
+			for _, change := range changes {
+				got := controlplane.Call(t, handler, change.method, change.path, token, change.body)
+				if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" ||
+					got.Body["code"] != "database_unavailable" {
+					t.Errorf("%s %s: %d, Retry-After %q, %s, want 503 database_unavailable and when to try again",
+						change.method, change.path, got.Status, got.Header.Get("Retry-After"), got.Raw)
+				}
+			}
+			if n := keys(); n != had {
+				t.Errorf("%d keys, want the %d that there were", n, had)
+			}
+			onEveryTable("DROP TRIGGER refuse ON %I")
+			got := controlplane.Call(t, handler, http.MethodPost, project+"/keys", token, `{"owner": "billing"}`)
+			if n := keys(); got.Status != http.StatusCreated || n != had+1 {
+				t.Errorf("once there are resources again: %d %s and %d keys, want 201 and %d", got.Status, got.Raw, n, had+1)
+			}
+		})
+	}
 }

@@ -150,7 +150,9 @@ func (k codeCheck) lines(t *testing.T, route string, call ascode.Call) {
 		filled.Set(f.Name, "5")
 	}
 	filled["methods"] = []string{"jwt", "opaque"}
-	filled.Set("expires_at", "2030-01-31")
+	for _, day := range []string{"expires_at", "from", "to"} {
+		filled.Set(day, "2030-01-31")
+	}
 	filled.Set("limits_minute", "5")
 	filled.Set("key.minute", "5")
 	filled.Set("sort", "name")

@@ -219,3 +219,31 @@ func TestRedis_cluster(t *testing.T) {
 		}
 	}
 }
+
+// TestRedis_failover asks a server that replicates another one and is then promoted, as a failover does it.
+func TestRedis_failover(t *testing.T) {
+	primary, standby := redis.Start(t), redis.Start(t)
+	standby.Follow(primary)
+	r := realm(snapshot.Limits{snapshot.Hour: 2}, snapshot.Limits{})
+	take(t, dial(t, primary.URL(), false), r, "key_1", noon)
+	standby.CatchUp(primary)
+	primary.Down()
+
+	opened, closed := dial(t, standby.URL(), true), dial(t, standby.URL(), false)
+	var tally policy.Tally
+	r.Tally(&tally, &policy.Identity{CredentialID: "key_1"}, &snapshot.Key{}, "", noon)
+	if err := closed.Take(t.Context(), &tally); err == nil {
+		t.Error("policy closed: a standby that isn't promoted has counted")
+	}
+	for i, refused := range []bool{false, false, true} {
+		if got := take(t, opened, r, "key_1", noon).Refused; got != refused {
+			t.Errorf("policy open, call %d: refused %v; the node counts by itself", i, got)
+		}
+	}
+
+	standby.Promote()
+	testkit.Eventually(t, "the new primary to count", func() bool { return closed.Take(t.Context(), &tally) == nil })
+	if !take(t, closed, r, "key_1", noon).Refused {
+		t.Error("the new primary doesn't know the call that was replicated to it")
+	}
+}

@@ -88,6 +88,29 @@ func (s *Server) Down() {
 	s.process = nil
 }
 
+// Follow has the server replicate another one.
+func (s *Server) Follow(primary *Server) {
+	s.t.Helper()
+	s.run(fmt.Sprintf("REPLICAOF 127.0.0.1 %d", primary.port), "+OK")
+	testkit.Eventually(s.t, "a link to the primary", func() bool {
+		return strings.Contains(s.ask("INFO replication"), "master_link_status:up")
+	})
+}
+
+// CatchUp waits until the server has what was written to the one that it follows.
+func (s *Server) CatchUp(primary *Server) {
+	s.t.Helper()
+	testkit.Eventually(s.t, "everything to be replicated", func() bool {
+		return s.ask("DBSIZE") == primary.ask("DBSIZE")
+	})
+}
+
+// Promote makes the server one that counts by itself.
+func (s *Server) Promote() {
+	s.t.Helper()
+	s.run("REPLICAOF NO ONE", "+OK")
+}
+
 func (s *Server) answers() bool { return strings.HasPrefix(s.ask("PING"), "+PONG") }
 
 // run sends a command, whose answer must begin with want.
