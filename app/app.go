@@ -24,9 +24,9 @@ import (
 	"postern/platform/traces"
 	"postern/service/audit"
 	"postern/service/exports"
-	"postern/service/projects"
 	"postern/service/ratelimit"
 	"postern/service/relations"
+	"postern/service/serving"
 	"postern/service/usage"
 )
 
@@ -41,7 +41,7 @@ type App struct {
 	state     *state
 	vault     *secrets.Vault
 	zips      exports.Store
-	feed      *projects.Feed
+	feed      *serving.Feed
 	services  services
 	workers   *jobs.Workers
 	usage     *usage.Recorder

@@ -20,6 +20,7 @@ import (
 	"postern/service/login"
 	"postern/service/projects"
 	"postern/service/relations"
+	"postern/service/serving"
 )
 
 type gatewayDeps struct {
@@ -79,8 +80,8 @@ func caps(c config.Config) *gateway.Caps {
 // newFeed creates the feed that keeps the gateway and its table of keys up to date. It
 // publishes only after wire: services are created with the feed, and the gateway is
 // created with services.
-func (a *App) newFeed(table *keys.Table, owners *relations.Table) *projects.Feed {
-	return &projects.Feed{
+func (a *App) newFeed(table *keys.Table, owners *relations.Table) *serving.Feed {
+	return &serving.Feed{
 		DB:        a.state.db,
 		Keys:      table,
 		Relations: owners,

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"postern/models"
-	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -30,7 +30,7 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			t.Fatalf("the operator: %d %s", got.Status, got.Raw)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
-			compiled, err := projects.Compile(tx, o.OutsiderObjects.Project, o.Server.Config.PublicURL)
+			compiled, err := serving.Compile(tx, o.OutsiderObjects.Project, o.Server.Config.PublicURL)
 			if err == nil && !compiled.TakenDown {
 				t.Error("the gateway does not learn of it")
 			}

@@ -8,7 +8,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/directory"
-	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/state"
 )
 
@@ -19,7 +19,7 @@ func (s *app) left(user string) int64 {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	compiled, err := projects.Compile(s.db.Read(s.t.Context()), *tenant.ProjectID, s.url)
+	compiled, err := serving.Compile(s.db.Read(s.t.Context()), *tenant.ProjectID, s.url)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/oidcprovider"
 	"postern/testkit/state"
 )
@@ -81,7 +81,7 @@ func TestClientCredentials_freeze(t *testing.T) {
 	}
 	check := func(when string, active bool) {
 		t.Helper()
-		project, err := projects.Compile(db.Read(t.Context()), s.project, s.url)
+		project, err := serving.Compile(db.Read(t.Context()), s.project, s.url)
 		if err != nil {
 			t.Fatal(err)
 		}

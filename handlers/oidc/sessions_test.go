@@ -9,7 +9,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/state"
 )
 
@@ -20,7 +20,7 @@ func (s *app) barred() []string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	compiled, err := projects.Compile(s.db.Read(s.t.Context()), *tenant.ProjectID, s.url)
+	compiled, err := serving.Compile(s.db.Read(s.t.Context()), *tenant.ProjectID, s.url)
 	if err != nil {
 		s.t.Fatal(err)
 	}

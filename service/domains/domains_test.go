@@ -19,6 +19,7 @@ import (
 	"postern/service/domains"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/nameserver"
 	"postern/testkit/state"
 )
@@ -49,7 +50,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	w := &world{names: nameserver.Start(t), events: &events{}}
-	feed := &projects.Feed{
+	feed := &serving.Feed{
 		DB:        db,
 		Keys:      keys.NewTable(),
 		PublicURL: "https://console.postern.example",

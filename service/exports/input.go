@@ -11,7 +11,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
-	"postern/service/projects"
+	"postern/service/serving"
 )
 
 // write writes the zip of an export from the state that tx reads.
@@ -62,7 +62,7 @@ func rowsOf(in bundle.Input) int64 {
 
 // input returns the state of a project with the options of an export.
 func (s *Service) input(tx *models.Tx, row models.Export) (bundle.Input, error) {
-	project, err := projects.CompileWhole(tx, row.ProjectID, s.PublicURL)
+	project, err := serving.CompileWhole(tx, row.ProjectID, s.PublicURL)
 	if err != nil {
 		return bundle.Input{}, err
 	}
@@ -134,7 +134,7 @@ func keysBy(
 // usersOf returns the users of a tenant as an iterator.
 func usersOf(ctx context.Context, tx *models.Tx, tenantID string) iter.Seq2[snapshot.User, error] {
 	return func(yield func(snapshot.User, error) bool) {
-		err := projects.ScanUsers(tx, tenantID, func(u snapshot.User) error {
+		err := serving.ScanUsers(tx, tenantID, func(u snapshot.User) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

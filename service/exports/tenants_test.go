@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
-	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/state"
 )
 
@@ -26,7 +26,7 @@ func TestKeysOfEachTenantAreTheProjects(t *testing.T) {
 			}
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
-			project, err := projects.CompileWhole(tx, w.project, "https://console.example")
+			project, err := serving.CompileWhole(tx, w.project, "https://console.example")
 			if err != nil {
 				return err
 			}

@@ -28,6 +28,7 @@ import (
 	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/state"
 )
 
@@ -103,7 +104,7 @@ func (w *world) export(t *testing.T, id string, format bundle.Format) ([]byte, *
 	var out []byte
 	var project *snapshot.Project
 	err := w.DB.Consistent(t.Context(), func(tx *models.Tx) (err error) {
-		if project, err = projects.CompileWhole(tx, id, newServer); err != nil {
+		if project, err = serving.CompileWhole(tx, id, newServer); err != nil {
 			return err
 		}
 		of := made{project: project, users: map[string][]snapshot.User{}}
@@ -116,7 +117,7 @@ func (w *world) export(t *testing.T, id string, format bundle.Format) ([]byte, *
 			return err
 		}
 		for _, tenant := range project.Tenants {
-			err := projects.ScanUsers(tx, tenant.ID, func(u snapshot.User) error {
+			err := serving.ScanUsers(tx, tenant.ID, func(u snapshot.User) error {
 				of.users[tenant.ID] = append(of.users[tenant.ID], u)
 				return nil
 			})

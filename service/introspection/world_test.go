@@ -22,6 +22,7 @@ import (
 	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit"
 )
 
@@ -32,7 +33,7 @@ type world struct {
 	login    *login.Service
 	people   *directory.Service
 	projects *projects.Service
-	feed     *projects.Feed
+	feed     *serving.Feed
 	vault    *secrets.Vault
 	client   *http.Client
 	front    string // address of the gateway
@@ -94,7 +95,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		Dial:     guard.DialContext,
 		Logger:   log,
 	})
-	w.feed = &projects.Feed{DB: db, Keys: table, PublicURL: "https://postern.example", Publish: plane.Publish, Log: log}
+	w.feed = &serving.Feed{DB: db, Keys: table, PublicURL: "https://postern.example", Publish: plane.Publish, Log: log}
 	if err := w.feed.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

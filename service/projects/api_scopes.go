@@ -14,6 +14,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/serving"
 )
 
 // Bounds on what a project declares.
@@ -23,12 +24,8 @@ const (
 )
 
 func viewAPI(row models.Project) contract.SavedAPI {
-	declared := compileAPI(row)
+	declared := serving.API(row)
 	return contract.SavedAPI{API: declared, ETag: digestOf(declared)}
-}
-
-func compileAPI(row models.Project) contract.API {
-	return contract.API{Audience: row.APIAudience, Scopes: row.APIScopes}
 }
 
 // APIScopes returns what app clients can ask for at a project.

@@ -11,6 +11,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -149,7 +150,7 @@ func TestChangesInTheBin(t *testing.T) {
 			t.Errorf("read a key: %v", err)
 		}
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
-			_, err := projects.CompileWhole(tx, id, "https://postern.example")
+			_, err := serving.CompileWhole(tx, id, "https://postern.example")
 			return err
 		})
 		if err != nil {

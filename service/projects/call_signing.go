@@ -194,27 +194,6 @@ func Thumbprint(public ed25519.PublicKey) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// readCallSigning adds the keys that sign the project's calls, sealed, and the data keys that
-// open them.
-func readCallSigning(r *projectRows, row models.Project, out *snapshot.Project) error {
-	for _, k := range r.signing[row.ID] {
-		if err := addDataKey(r.tx, out, k.PrivateKey); err != nil {
-			return err
-		}
-		one := snapshot.CallSigningKey{
-			ID:        k.ID,
-			Public:    k.PublicKey,
-			Sealed:    k.PrivateKey,
-			SignsFrom: k.SignsFrom.UTC(),
-		}
-		if k.PublishedUntil != nil {
-			one.PublishedUntil = k.PublishedUntil.UTC()
-		}
-		out.CallSigningKeys = append(out.CallSigningKeys, one)
-	}
-	return nil
-}
-
 // SigningKey opens the private key of a project.
 func (u Unsealer) SigningKey(p *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error) {
 	text, err := u.Vault.Open(dataKeys(p.DataKeys), SigningKeyPlace(p.ID, k.ID), k.Sealed)

@@ -118,20 +118,6 @@ func shownClientCertificate(row models.UpstreamCertificate) (contract.ClientCert
 	}, nil
 }
 
-// readClientCertificates adds the certificates of the environments, their keys sealed, and
-// the data keys that open them.
-func readClientCertificates(r *projectRows, row models.Project, out *snapshot.Project) error {
-	for _, c := range r.certificates[row.ID] {
-		if err := addDataKey(r.tx, out, c.PrivateKey); err != nil {
-			return err
-		}
-		if e := environmentIn(out, c.EnvironmentID); e != nil {
-			e.Certificate = &snapshot.ClientCertificate{Chain: c.Chain, Sealed: c.PrivateKey}
-		}
-	}
-	return nil
-}
-
 // ClientKey opens the private key of an environment's certificate.
 func (u Unsealer) ClientKey(p *snapshot.Project, environmentID string, c snapshot.ClientCertificate) ([]byte, error) {
 	key, err := u.Vault.Open(dataKeys(p.DataKeys), ClientKeyPlace(environmentID), c.Sealed)

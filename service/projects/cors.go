@@ -1,24 +1,21 @@
 package projects
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
-	"golang.org/x/net/idna"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/serving"
 )
 
 // Bounds on a CORS. Browsers cache preflights for a day at most.
@@ -38,23 +35,8 @@ func viewCORS(tx *models.Tx, row models.Project) (contract.SavedCORS, error) {
 
 // savedCORS returns a CORS as it is now. clients lists the app clients that AppOrigins is about.
 func savedCORS(c contract.CORS, clients func() ([]models.AppClient, error)) (contract.SavedCORS, error) {
-	origins, err := appOrigins(c, clients)
+	origins, err := serving.AppOrigins(c, clients)
 	return contract.SavedCORS{CORS: c, FromApps: origins, ETag: digestOf(c)}, err
-}
-
-// readCORS compiles a project's CORS.
-func readCORS(r *projectRows, row models.Project, out *snapshot.Project) (err error) {
-	out.CORS, err = compileCORS(row.CORS, func() ([]models.AppClient, error) { return r.clientsServed(row.ID), nil })
-	return err
-}
-
-// compileCORS returns nil for a CORS that is not set.
-func compileCORS(c contract.CORS, clients func() ([]models.AppClient, error)) (*snapshot.CORS, error) {
-	if !c.IsSet() {
-		return nil, nil
-	}
-	origins, err := appOrigins(c, clients)
-	return &snapshot.CORS{CORS: c, FromApps: origins}, err
 }
 
 // CORSColumn returns a compiled CORS as it is stored.
@@ -63,33 +45,6 @@ func CORSColumn(in *snapshot.CORS) contract.CORS {
 		return contract.CORS{}
 	}
 	return in.CORS
-}
-
-// appOrigins returns the origins of the redirect URIs of app clients, sorted, without those that
-// it names itself; none unless it allows them. Redirect URIs of native apps have none.
-func appOrigins(column contract.CORS, clients func() ([]models.AppClient, error)) ([]string, error) {
-	if !column.AppOrigins {
-		return nil, nil
-	}
-	list, err := clients()
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, client := range list {
-		for _, uri := range client.RedirectURIs {
-			u, err := url.Parse(uri)
-			if err != nil {
-				continue
-			}
-			origin := originOf(u)
-			if wrongOrigin(origin) == "" && origin != "*" && !slices.Contains(column.Origins, origin) {
-				out = append(out, origin)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
 }
 
 // CORS returns which pages of other origins may call a project.
@@ -173,7 +128,7 @@ func checkOrigins(c contract.CORS) []fault.Field {
 		refuse := func(code, detail string) {
 			wrong = append(wrong, fault.Field{Pointer: "/origins/" + strconv.Itoa(i), Code: code, Detail: detail})
 		}
-		switch problem := wrongOrigin(origin); {
+		switch problem := serving.OriginFault(origin); {
 		case problem != "":
 			refuse("invalid_origin", problem)
 		case origin == "*" && (len(c.Origins) > 1 || c.AppOrigins):
@@ -186,85 +141,6 @@ func checkOrigins(c contract.CORS) []fault.Field {
 		}
 	}
 	return wrong
-}
-
-// originHost matches the hosts of origins. Kong takes an origin with any other character for a
-// regular expression (kong/plugins/cors/handler.lua).
-var originHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
-
-// wrongOrigin says what is wrong with an origin, and what it should be. An origin is written as
-// browsers write it (RFC 6454 section 6.2).
-func wrongOrigin(origin string) string {
-	const want = "Write an origin as browsers do, such as https://app.example.com, http://localhost:3000 or " +
-		"capacitor://localhost"
-	if origin == "*" {
-		return ""
-	}
-	if origin == "null" {
-		return "null is the origin of every sandboxed page and local file: serve the page from an address, and name " +
-			"that."
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Hostname() == "" || len(origin) > 300 {
-		return want + "."
-	}
-	if strings.HasPrefix(u.Host, "[") {
-		return "Kong cannot compare origins with IPv6 addresses: give the page a host name, and name that."
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "The port of an origin is a number from 1 to 65535."
-		}
-	}
-	plain := cmp.Or(originOf(u), appOriginOf(u))
-	switch {
-	case plain == "":
-		return want + "."
-	case plain != origin:
-		return want + "; here: " + plain + "."
-	}
-	return ""
-}
-
-// Schemes and hosts of origins of apps, such as capacitor://localhost, and of extensions of browsers. Browsers keep the
-// case of these hosts: they are ids. Kong takes an origin with any other character for a regular expression.
-var (
-	appScheme = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
-	appHost   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
-)
-
-// otherSchemes have pages of the origin null, or none at all (HTML, "origin"; URL, "origin").
-var otherSchemes = []string{
-	"http", "https", "file", "data", "blob", "about", "javascript", "ftp", "ws", "wss", "mailto", "view-source",
-	"filesystem", "vbscript",
-}
-
-// appOriginOf returns the origin of an address of an app or of an extension, "" for any other.
-func appOriginOf(u *url.URL) string {
-	if !appScheme.MatchString(u.Scheme) || slices.Contains(otherSchemes, u.Scheme) ||
-		!appHost.MatchString(u.Hostname()) {
-		return ""
-	}
-	if port := u.Port(); port != "" {
-		return u.Scheme + "://" + u.Hostname() + ":" + port
-	}
-	return u.Scheme + "://" + u.Hostname()
-}
-
-// originOf returns the origin of an address, "" if its host has no form in ASCII.
-func originOf(u *url.URL) string {
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return ""
-	}
-	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(u.Hostname(), "."))
-	if err != nil || !originHost.MatchString(host) {
-		return ""
-	}
-	port := u.Port()
-	if port == "" || (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
-		return u.Scheme + "://" + host
-	}
-	return u.Scheme + "://" + host + ":" + port
 }
 
 func checkCORSMethods(methods []string) []fault.Field {

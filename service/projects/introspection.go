@@ -12,6 +12,7 @@ import (
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/serving"
 )
 
 // IntrospectionInput is requests_auth.opaque. A nil secret keeps the present one, and an
@@ -162,16 +163,12 @@ func keptIntrospection(v models.Version) *IntrospectionInput {
 	return &IntrospectionInput{Introspection: v.Introspection}
 }
 
-func introspectionOf(v models.Version) snapshot.Introspection {
-	return snapshot.Introspection{Introspection: v.Introspection, HasSecret: v.IntrospectionSecret != nil}
-}
-
 // shownIntrospection returns nil for a version without an introspection endpoint.
 func shownIntrospection(v models.Version) *contract.SavedIntrospection {
 	if v.Introspection.Endpoint == "" {
 		return nil
 	}
-	return new(introspectionOf(v))
+	return new(serving.Introspection(v))
 }
 
 // ReadIntrospection returns an introspection endpoint of a request, nil for nil.

@@ -15,6 +15,7 @@ import (
 	"postern/models"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/state"
 )
 
@@ -48,12 +49,12 @@ func TestCompile_together(t *testing.T) {
 			t.Fatal(err)
 		}
 		const address = "https://postern.example"
-		together, err := projects.CompileTogether(tx, ids, address)
+		together, err := serving.CompileAll(tx, ids, address)
 		if err != nil || len(together) != 4 {
 			t.Fatalf("%d projects, %v", len(together), err)
 		}
 		for i, id := range ids {
-			alone, err := projects.Compile(tx, id, address)
+			alone, err := serving.Compile(tx, id, address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,7 @@ func TestCompile_together(t *testing.T) {
 					len(alone.Barred), len(alone.GroupsLeft))
 			}
 		}
-		if _, err := projects.Compile(tx, "prj_none", address); !errors.Is(err, models.ErrNotFound) {
+		if _, err := serving.Compile(tx, "prj_none", address); !errors.Is(err, models.ErrNotFound) {
 			t.Errorf("a project that is not there: %v", err)
 		}
 	})
@@ -105,7 +106,7 @@ func insertProjects(t testing.TB, db *models.DB, n int) {
 func load(t testing.TB, db *models.DB, want int) {
 	t.Helper()
 	served := 0
-	feed := projects.Feed{
+	feed := serving.Feed{
 		DB:      db,
 		Keys:    keys.NewTable(),
 		Log:     slog.New(slog.DiscardHandler),

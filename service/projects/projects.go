@@ -1,9 +1,7 @@
-// Package projects manages projects with their versions, environments, tenants and
-// access policies, and the Feed that brings them to the gateway.
+// Package projects manages projects with their versions, environments, tenants and access policies.
 //
-// It owns the validation of that configuration, its changes, and its compilation from
-// rows to a snapshot. API keys belong to package keys, except for the first ones of a new
-// project; what a policy means for a call belongs to package policy.
+// It owns the validation of that configuration, and its changes. Package serving compiles it and brings it to the
+// gateway. API keys belong to package keys, except for the first ones of a new project.
 package projects
 
 import (

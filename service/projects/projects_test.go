@@ -21,6 +21,7 @@ import (
 	"postern/service/access"
 	"postern/service/keys"
 	"postern/service/projects"
+	"postern/service/serving"
 	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
@@ -42,7 +43,7 @@ type world struct {
 	*projects.Service
 	keys  *keys.Service
 	table *keys.Table
-	feed  *projects.Feed
+	feed  *serving.Feed
 
 	mu     sync.Mutex
 	served []*snapshot.Project
@@ -53,7 +54,7 @@ type world struct {
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	w := &world{table: keys.NewTable(), connections: map[string]*snapshot.Key{}}
-	w.feed = &projects.Feed{
+	w.feed = &serving.Feed{
 		DB:        db,
 		Keys:      w.table,
 		PublicURL: "https://postern.example",

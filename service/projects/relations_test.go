@@ -14,15 +14,15 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
-	"postern/service/projects"
 	"postern/service/relations"
+	"postern/service/serving"
 	"postern/testkit"
 	"postern/testkit/state"
 )
 
 // replica is a process that serves a database.
 type replica struct {
-	feed     *projects.Feed
+	feed     *serving.Feed
 	table    *relations.Table
 	recorder *relations.Recorder
 }
@@ -31,7 +31,7 @@ type replica struct {
 func newReplica(t *testing.T, db *models.DB) *replica {
 	t.Helper()
 	r := &replica{table: relations.NewTable()}
-	w := &projects.Feed{
+	w := &serving.Feed{
 		DB:        db,
 		Keys:      keys.NewTable(),
 		Relations: r.table,

@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/serving"
 )
 
 // Bounds on the rules of a version.
@@ -25,14 +25,8 @@ const (
 )
 
 func viewRules(v models.Version) contract.SavedRules {
-	rules := compileRules(v.Rules)
+	rules := serving.Rules(v.Rules)
 	return contract.SavedRules{Rules: rules, ETag: digestOf(rules)}
-}
-
-// compileRules returns the rules of a row with their defaults filled in.
-func compileRules(row contract.Rules) contract.Rules {
-	row.Default, row.Mode = cmp.Or(row.Default, contract.RulesAllow), cmp.Or(row.Mode, contract.RulesEnforce)
-	return row
 }
 
 // Rules returns what the routes of a version require, with warnings about groups.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -15,10 +14,6 @@ import (
 // viewTenantCORS returns a tenant's CORS; its AppOrigins are about the tenant's own app clients.
 func viewTenantCORS(tx *models.Tx, row models.Tenant) (contract.SavedCORS, error) {
 	return savedCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOf(row.ID) })
-}
-
-func compileTenantCORS(tx *models.Tx, row models.Tenant) (*snapshot.CORS, error) {
-	return compileCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOfTenants([]string{row.ID}) })
 }
 
 // TenantCORS returns which pages of other origins may call with credentials of a tenant.

@@ -264,49 +264,6 @@ func sameOrigin(a, b string) bool {
 	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// readUpstreamHeaders adds the headers of the environments, sealed, and the data keys that
-// open them.
-func readUpstreamHeaders(r *projectRows, row models.Project, out *snapshot.Project) error {
-	for _, h := range r.headers[row.ID] {
-		if err := addDataKey(r.tx, out, h.Value); err != nil {
-			return err
-		}
-		if e := environmentIn(out, h.EnvironmentID); e != nil {
-			e.Headers = append(e.Headers, snapshot.UpstreamHeader{Name: h.Name, Sealed: h.Value})
-		}
-	}
-	return nil
-}
-
-func environmentIn(p *snapshot.Project, id string) *snapshot.Environment {
-	for i := range p.Versions {
-		for j := range p.Versions[i].Environments {
-			if e := &p.Versions[i].Environments[j]; e.ID == id {
-				return e
-			}
-		}
-	}
-	return nil
-}
-
-// addDataKey adds the wrapped data key of a sealed value.
-func addDataKey(tx *models.Tx, out *snapshot.Project, sealed secrets.Sealed) error {
-	id := sealed.DataKeyID()
-	if slices.ContainsFunc(out.DataKeys, func(k snapshot.DataKey) bool { return k.ID == id }) {
-		return nil
-	}
-	key, err := tx.DataKeyByID(id)
-	if err != nil {
-		return fmt.Errorf("data key %s: %w", id, err)
-	}
-	out.DataKeys = append(out.DataKeys, snapshot.DataKey{
-		ID:             key.ID,
-		Wrapped:        key.Wrapped,
-		GatewayWrapped: key.GatewayWrapped,
-	})
-	return nil
-}
-
 // Unsealer opens the sealed values of snapshots for the gateway. It needs no database: a
 // snapshot has the wrapped data keys of its values.
 type Unsealer struct{ Vault *secrets.Vault }

@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
 	"postern/service/keys"
+	"postern/service/serving"
 )
 
 // view returns a project with what has operations of its own.
@@ -31,7 +31,7 @@ func (s *Service) view(tx *models.Tx, row models.Project) (out Project, err erro
 	for i, v := range around.versions[row.ID] {
 		out.Versions = append(out.Versions, Version{
 			Version:     out.Project.Versions[i],
-			Rules:       compileRules(v.Rules),
+			Rules:       serving.Rules(v.Rules),
 			Transforms:  snapshot.TransformsOf(v.Transforms),
 			Validation:  v.OpenAPISettings.Validation,
 			Publication: v.OpenAPISettings.Publication,
@@ -74,9 +74,9 @@ func (s *Service) surroundingsOf(tx *models.Tx, rows []models.Project) (out surr
 	if err != nil {
 		return out, err
 	}
-	out.versions = groupBy(versions, func(row models.Version) string { return row.ProjectID })
-	out.environments = groupBy(environments, func(row models.Environment) string { return row.VersionID })
-	out.keyTypes = groupBy(keyTypes, func(row models.KeyType) string { return row.ProjectID })
+	out.versions = models.GroupBy(versions, func(row models.Version) string { return row.ProjectID })
+	out.environments = models.GroupBy(environments, func(row models.Environment) string { return row.VersionID })
+	out.keyTypes = models.GroupBy(keyTypes, func(row models.KeyType) string { return row.ProjectID })
 	owners, err := tx.TeamsByID(teams)
 	if err != nil {
 		return out, err
@@ -90,14 +90,6 @@ func (s *Service) surroundingsOf(tx *models.Tx, rows []models.Project) (out surr
 	}
 	out.products, err = tx.ProductNames(products)
 	return out, err
-}
-
-func groupBy[T any](rows []T, key func(T) string) map[string][]T {
-	out := map[string][]T{}
-	for _, row := range rows {
-		out[key(row)] = append(out[key(row)], row)
-	}
-	return out
 }
 
 // shown returns what a caller sees of a project.
@@ -123,9 +115,9 @@ func (s surroundings) shown(row models.Project) contract.Project {
 	for _, v := range s.versions[row.ID] {
 		environments := s.environments[v.ID]
 		out.Versions = append(out.Versions, shownVersion(s.addresses, row.Name, v, environments))
-		changed = later(changed, v.UpdatedAt)
+		changed = models.Later(changed, v.UpdatedAt)
 		for _, e := range environments {
-			changed = later(changed, e.UpdatedAt)
+			changed = models.Later(changed, e.UpdatedAt)
 		}
 	}
 	for _, t := range s.keyTypes[row.ID] {
@@ -158,13 +150,6 @@ func digest(state ...any) string {
 func digestOf(value any) string {
 	text, _ := json.Marshal(value) // values of the contract always have JSON
 	return digest(string(text))
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 func shownVersion(

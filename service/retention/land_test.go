@@ -20,6 +20,7 @@ import (
 	"postern/service/keys"
 	"postern/service/projects"
 	"postern/service/retention"
+	"postern/service/serving"
 )
 
 // land is a database with the services that fill it.
@@ -31,7 +32,7 @@ type land struct {
 	accounts *accounts.Service
 	keys     *keys.Service
 	exports  *exports.Service
-	feed     *projects.Feed
+	feed     *serving.Feed
 	table    *keys.Table
 	served   []*snapshot.Project
 	told     []string // events, with the tenant of each
@@ -55,7 +56,7 @@ func newLand(t *testing.T, db *models.DB) *land {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	l := &land{t: t, db: db, files: &folder{Dir: exports.Dir(t.TempDir())}, table: keys.NewTable()}
-	l.feed = &projects.Feed{
+	l.feed = &serving.Feed{
 		DB:      db,
 		Keys:    l.table,
 		Log:     log,

@@ -19,12 +19,12 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
-	"postern/service/projects"
+	"postern/service/serving"
 )
 
 // follower is the part of a gateway that follows the database: its feed and table of keys.
 type follower struct {
-	feed *projects.Feed
+	feed *serving.Feed
 	keys *keys.Table
 }
 
@@ -173,7 +173,7 @@ func startFollowers(ctx context.Context, s settings) (places []*place, done func
 		}
 		opened = append(opened, db)
 		table := keys.NewTable()
-		f := &projects.Feed{
+		f := &serving.Feed{
 			DB: db, Keys: table, Log: slog.New(slog.DiscardHandler),
 			Publish: func([]*snapshot.Project) error { return nil },
 		}
@@ -186,7 +186,7 @@ func startFollowers(ctx context.Context, s settings) (places []*place, done func
 				f.Run(ctx)
 				return
 			}
-			for sleep(ctx, projects.PollEvery) == nil {
+			for sleep(ctx, serving.PollEvery) == nil {
 				_ = f.Sync(ctx) // an error shows as a revocation that is never seen
 			}
 		})

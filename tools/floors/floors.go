@@ -66,7 +66,9 @@ var folders = []folder{
 	}},
 	{path: "service/directory", floor: service, beside: []string{"service/access", "service/keys"}},
 	{path: "service/domains", floor: service, beside: []string{"service/access"}},
-	{path: "service/exports", floor: service, beside: []string{"service/access", "service/keys", "service/projects"}},
+	{path: "service/exports", floor: service, beside: []string{
+		"service/access", "service/keys", "service/projects", "service/serving",
+	}},
 	{path: "service/idempotency", floor: service},
 	{path: "service/imports", floor: service, beside: []string{
 		"service/access", "service/directory", "service/keys", "service/login", "service/projects", "service/relations",
@@ -76,10 +78,11 @@ var folders = []folder{
 	{path: "service/relations", floor: service, beside: []string{"service/access"}},
 	{path: "service/login", floor: service, beside: []string{"service/access", "service/directory"}},
 	{path: "service/projects", floor: service, beside: []string{
-		"service/access", "service/accounts", "service/keys", "service/relations",
+		"service/access", "service/accounts", "service/keys", "service/serving",
 	}},
 	{path: "service/ratelimit", floor: service},
 	{path: "service/retention", floor: service, beside: []string{"service/access"}},
+	{path: "service/serving", floor: service, beside: []string{"service/keys", "service/relations"}},
 	{path: "service/tokens", floor: service, beside: []string{"service/access", "service/accounts"}},
 	{path: "service/usage", floor: service, beside: []string{"service/access"}},
 	{path: "service/webhooks", floor: service, beside: []string{"service/access", "service/accounts"}},

@@ -1,4 +1,4 @@
-package projects
+package serving
 
 import (
 	"bufio"
@@ -41,15 +41,15 @@ func (f *Feed) Store(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)
 	if err := lines.Encode(head); err != nil {
-		return fmt.Errorf("projects: store the state: %w", err)
+		return fmt.Errorf("serving: store the state: %w", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(served)) {
 		if err := lines.Encode(served[id]); err != nil {
-			return fmt.Errorf("projects: store %s: %w", id, err)
+			return fmt.Errorf("serving: store %s: %w", id, err)
 		}
 	}
 	if err := errors.Join(f.Keys.Write(out), out.Flush()); err != nil {
-		return fmt.Errorf("projects: store the keys: %w", err)
+		return fmt.Errorf("serving: store the keys: %w", err)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 		return time.Time{}, err
 	}
 	if head.Format != storedFormat {
-		return time.Time{}, errors.New("projects: the stored state is of another version of this program")
+		return time.Time{}, errors.New("serving: the stored state is of another version of this program")
 	}
 	restored := make(map[string]*snapshot.Project, head.Projects)
 	for range head.Projects {
@@ -84,7 +84,7 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 	}
 	// A file that was cut off is only recognized at its end.
 	if rest, err := io.Copy(io.Discard, in); err != nil || rest > 0 {
-		return time.Time{}, errors.Join(errors.New("projects: the stored state does not end where it should"), err)
+		return time.Time{}, errors.Join(errors.New("serving: the stored state does not end where it should"), err)
 	}
 	f.projects = restored
 	f.Keys.Replace(table)
@@ -100,12 +100,12 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 func readLine(in *bufio.Reader, into any) error {
 	line, err := in.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("projects: read the stored state: %w", err)
+		return fmt.Errorf("serving: read the stored state: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("projects: read the stored state: %w", err)
+		return fmt.Errorf("serving: read the stored state: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package projects
+package serving
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
@@ -15,18 +16,35 @@ import (
 // Compile reads a project's rows into the snapshot that gateways serve and exports
 // contain. publicURL is the control plane's, below which app clients are issuers.
 func Compile(tx *models.Tx, projectID, publicURL string) (*snapshot.Project, error) {
-	rows, err := rowsOf(tx, []string{projectID})
+	all, err := CompileAll(tx, []string{projectID}, publicURL)
 	if err != nil {
 		return nil, err
 	}
-	return rows.compile(projectID, publicURL)
+	return all[0], nil
+}
+
+// CompileAll compiles projects with the same queries. It fails if one of them can't be compiled.
+func CompileAll(tx *models.Tx, ids []string, publicURL string) ([]*snapshot.Project, error) {
+	rows, err := rowsOf(tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*snapshot.Project, 0, len(ids))
+	for _, id := range ids {
+		project, err := rows.compile(id, publicURL)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, project)
+	}
+	return out, nil
 }
 
 // compile compiles one of the projects.
 func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, error) {
 	row, known := r.projects[projectID]
 	if !known {
-		return nil, fmt.Errorf("projects: compile %s: %w", projectID, models.ErrNotFound)
+		return nil, fmt.Errorf("serving: compile %s: %w", projectID, models.ErrNotFound)
 	}
 	out := &snapshot.Project{
 		ID:            row.ID,
@@ -39,7 +57,7 @@ func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, e
 		Deleted:       row.DeletedAt != nil,
 		Limits:        keys.ProjectLimits(row.Limits),
 	}
-	out.API = compileAPI(row)
+	out.API = API(row)
 	for _, read := range []func(*projectRows, models.Project, *snapshot.Project) error{
 		readTeam,
 		readProduct,
@@ -56,11 +74,11 @@ func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, e
 		readCORS,
 	} {
 		if err := read(r, row, out); err != nil {
-			return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+			return nil, fmt.Errorf("serving: compile %s: %w", projectID, err)
 		}
 	}
 	if err := readLogin(r, row, publicURL, out); err != nil {
-		return nil, fmt.Errorf("projects: compile the login of %s: %w", projectID, err)
+		return nil, fmt.Errorf("serving: compile the login of %s: %w", projectID, err)
 	}
 	return out, nil
 }
@@ -76,17 +94,17 @@ func CompileWhole(tx *models.Tx, projectID, publicURL string) (*snapshot.Project
 	}
 	row, err := tx.ProjectByID(projectID)
 	if err != nil {
-		return nil, fmt.Errorf("projects: compile %s: %w", projectID, err)
+		return nil, fmt.Errorf("serving: compile %s: %w", projectID, err)
 	}
 	if err := errors.Join(readPeople(tx, row, out),
 		readDocuments(tx, out, func(v *snapshot.Version) bool { return v.OpenAPI == nil })); err != nil {
 		return nil, err
 	}
 	if err := readDetached(tx, row, out); err != nil {
-		return nil, fmt.Errorf("projects: tenants of the keys of %s: %w", projectID, err)
+		return nil, fmt.Errorf("serving: tenants of the keys of %s: %w", projectID, err)
 	}
 	if err := reviseWhole(tx, row, out); err != nil {
-		return nil, fmt.Errorf("projects: revision of %s with its keys: %w", projectID, err)
+		return nil, fmt.Errorf("serving: revision of %s with its keys: %w", projectID, err)
 	}
 	out.Users = nil // their memberships are exported
 	return out, nil
@@ -104,7 +122,7 @@ func reviseWhole(tx *models.Tx, row models.Project, out *snapshot.Project) error
 	}
 	if newest.ID > out.Revision {
 		out.Revision = newest.ID
-		out.RevisedAt = later(out.RevisedAt, newest.CreatedAt.UTC())
+		out.RevisedAt = models.Later(out.RevisedAt, newest.CreatedAt.UTC())
 	}
 	return nil
 }
@@ -135,7 +153,7 @@ func readDetached(tx *models.Tx, row models.Project, out *snapshot.Project) erro
 			Detached:      true,
 		})
 		// A tenant's changes write revisions only for projects that serve it.
-		out.RevisedAt = later(out.RevisedAt, t.UpdatedAt.UTC())
+		out.RevisedAt = models.Later(out.RevisedAt, t.UpdatedAt.UTC())
 	}
 	slices.SortFunc(out.Tenants, func(a, b snapshot.Tenant) int { return strings.Compare(a.Name, b.Name) })
 	return nil
@@ -188,13 +206,13 @@ func compileVersion(
 			Mode:    snapshot.Mode(v.AuthMode),
 			Keyless: snapshot.Keyless(v.Keyless),
 			Issuers: v.TokenIssuers,
-			Opaque:  introspectionOf(v),
+			Opaque:  Introspection(v),
 			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},
 	}
 	out.Transforms = snapshot.TransformsOf(v.Transforms)
 	out.Validation, out.Publication = v.OpenAPISettings.Validation, v.OpenAPISettings.Publication
-	if out.Rules = compileRules(v.Rules); out.Rules.None() {
+	if out.Rules = Rules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}
 	}
 	for _, method := range v.AuthMethods {
@@ -246,4 +264,14 @@ func readTenants(r *projectRows, row models.Project, out *snapshot.Project) erro
 		})
 	}
 	return nil
+}
+
+// Introspection returns the introspection endpoint of a version. Its secret stays in the row.
+func Introspection(v models.Version) snapshot.Introspection {
+	return snapshot.Introspection{Introspection: v.Introspection, HasSecret: v.IntrospectionSecret != nil}
+}
+
+// API returns what app clients can ask for at a project.
+func API(row models.Project) contract.API {
+	return contract.API{Audience: row.APIAudience, Scopes: row.APIScopes}
 }

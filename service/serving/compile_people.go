@@ -1,4 +1,4 @@
-package projects
+package serving
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 // people of tenants (their users are streamed, see ScanUsers), and the team's webhooks.
 func readPeople(tx *models.Tx, row models.Project, out *snapshot.Project) error {
 	if err := readClientSettings(tx, out); err != nil {
-		return fmt.Errorf("projects: settings of the login of %s: %w", row.ID, err)
+		return fmt.Errorf("serving: settings of the login of %s: %w", row.ID, err)
 	}
 	tenants, err := tx.TenantsOf(row.ID)
 	if err != nil {
@@ -24,7 +24,7 @@ func readPeople(tx *models.Tx, row models.Project, out *snapshot.Project) error 
 	for _, t := range tenants {
 		at := slices.IndexFunc(out.Tenants, func(have snapshot.Tenant) bool { return have.ID == t.ID })
 		if out.Tenants[at].Directory, err = readDirectory(tx, t.ID); err != nil {
-			return fmt.Errorf("projects: people of %s: %w", t.ID, err)
+			return fmt.Errorf("serving: people of %s: %w", t.ID, err)
 		}
 		out.Tenants[at].DisplayName = t.DisplayName
 	}
@@ -187,7 +187,7 @@ func ScanUsers(tx *models.Tx, tenantID string, fn func(snapshot.User) error) err
 	for after := ""; ; {
 		batch, err := tx.PeopleAfter(tenantID, after, usersAtOnce)
 		if err != nil {
-			return fmt.Errorf("projects: users of %s: %w", tenantID, err)
+			return fmt.Errorf("serving: users of %s: %w", tenantID, err)
 		}
 		for i := range batch.Users {
 			if err := fn(takeUser(&batch.Users[i], &batch)); err != nil {

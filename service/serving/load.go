@@ -1,4 +1,4 @@
-package projects
+package serving
 
 import (
 	"context"
@@ -17,11 +17,11 @@ const projectsAtOnce = 200
 func (f *Feed) readAll(ctx context.Context) (err error) {
 	tx := f.DB.Bulk(ctx)
 	if f.last, err = tx.LastRevision(); err != nil {
-		return fmt.Errorf("projects: read the change feed: %w", err)
+		return fmt.Errorf("serving: read the change feed: %w", err)
 	}
 	ids, err := tx.AllProjectIDs()
 	if err != nil {
-		return fmt.Errorf("projects: load: %w", err)
+		return fmt.Errorf("serving: load: %w", err)
 	}
 	keys := make(chan error, 1)
 	go func() { keys <- f.Keys.LoadAll(f.DB.Bulk(ctx)) }()
@@ -31,7 +31,7 @@ func (f *Feed) readAll(ctx context.Context) (err error) {
 		failed = f.readKeys(ctx, tx)
 	}
 	if failed != nil {
-		return fmt.Errorf("projects: load: %w", failed)
+		return fmt.Errorf("serving: load: %w", failed)
 	}
 	f.Keys.Retain(func(id string) bool {
 		project := f.projects[id]

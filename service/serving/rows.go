@@ -1,4 +1,4 @@
-package projects
+package serving
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func rowsOf(tx *models.Tx, ids []string) (*projectRows, error) {
 		rows.readClients,
 	} {
 		if err := read(ids); err != nil {
-			return nil, fmt.Errorf("projects: rows of %d projects: %w", len(ids), err)
+			return nil, fmt.Errorf("serving: rows of %d projects: %w", len(ids), err)
 		}
 	}
 	return rows, nil
@@ -53,7 +53,7 @@ func (r *projectRows) readProjects(ids []string) error {
 	if err != nil {
 		return err
 	}
-	r.projects = keyBy(list, func(row models.Project) string { return row.ID })
+	r.projects = models.KeyBy(list, func(row models.Project) string { return row.ID })
 	var teams, products []string
 	for i := range list {
 		teams = append(teams, list[i].TeamID)
@@ -65,13 +65,13 @@ func (r *projectRows) readProjects(ids []string) error {
 	if err != nil {
 		return err
 	}
-	r.teams = keyBy(owners, func(row models.Team) string { return row.ID })
+	r.teams = models.KeyBy(owners, func(row models.Team) string { return row.ID })
 	if len(products) > 0 {
 		shared, err := r.tx.ProductsByID(products)
 		if err != nil {
 			return err
 		}
-		r.products = keyBy(shared, func(row models.Product) string { return row.ID })
+		r.products = models.KeyBy(shared, func(row models.Product) string { return row.ID })
 	}
 	r.revisions, err = r.tx.RevisionsOf(ids)
 	return err
@@ -94,10 +94,10 @@ func (r *projectRows) readVersions(ids []string) error {
 	if err != nil {
 		return err
 	}
-	r.versions = groupBy(versions, func(row models.Version) string { return row.ProjectID })
-	r.environments = groupBy(environments, func(row models.Environment) string { return row.VersionID })
-	r.domains = groupBy(domains, func(row models.Domain) string { return row.ProjectID })
-	r.keyTypes = groupBy(keyTypes, func(row models.KeyType) string { return row.ProjectID })
+	r.versions = models.GroupBy(versions, func(row models.Version) string { return row.ProjectID })
+	r.environments = models.GroupBy(environments, func(row models.Environment) string { return row.VersionID })
+	r.domains = models.GroupBy(domains, func(row models.Domain) string { return row.ProjectID })
+	r.keyTypes = models.GroupBy(keyTypes, func(row models.KeyType) string { return row.ProjectID })
 	r.summaries, err = r.tx.OpenAPISummaries(ids...)
 	return err
 }
@@ -124,9 +124,11 @@ func (r *projectRows) readUpstreams(ids []string) error {
 			}
 		}
 	}
-	r.headers = groupBy(headers, func(row models.UpstreamHeader) string { return of[row.EnvironmentID] })
-	r.certificates = groupBy(certificates, func(row models.UpstreamCertificate) string { return of[row.EnvironmentID] })
-	r.signing = groupBy(signing, func(row models.CallSigningKey) string { return row.ProjectID })
+	r.headers = models.GroupBy(headers, func(row models.UpstreamHeader) string { return of[row.EnvironmentID] })
+	r.certificates = models.GroupBy(certificates, func(row models.UpstreamCertificate) string {
+		return of[row.EnvironmentID]
+	})
+	r.signing = models.GroupBy(signing, func(row models.CallSigningKey) string { return row.ProjectID })
 	return nil
 }
 
@@ -148,7 +150,7 @@ func (r *projectRows) readClients([]string) error {
 		if err != nil {
 			return err
 		}
-		maps.Copy(r.clients, groupBy(clients, func(row models.AppClient) string { return row.TenantID }))
+		maps.Copy(r.clients, models.GroupBy(clients, func(row models.AppClient) string { return row.TenantID }))
 		barred, err := r.tx.TenantsWithBarred(ids)
 		if err != nil {
 			return err
@@ -176,12 +178,4 @@ func (r *projectRows) mayBar(row models.Project) bool {
 	return row.ProductID != nil || slices.ContainsFunc(r.tenants[row.ID], func(tenant models.Tenant) bool {
 		return r.barred[tenant.ID]
 	})
-}
-
-func keyBy[T any](rows []T, key func(T) string) map[string]T {
-	out := make(map[string]T, len(rows))
-	for _, row := range rows {
-		out[key(row)] = row
-	}
-	return out
 }

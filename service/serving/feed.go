@@ -1,4 +1,9 @@
-package projects
+// Package serving turns the rows of projects into what gateways serve: it compiles them to snapshots, follows the
+// change feed, and stores the last state for a start without the database.
+//
+// It owns the compilation and the Feed. The configuration, its checks and its changes belong to package projects, and
+// what a policy means for a call to package policy.
+package serving
 
 import (
 	"cmp"
@@ -52,7 +57,7 @@ func (f *Feed) Load(ctx context.Context) error {
 	defer f.mu.Unlock()
 	var err error
 	if f.foreignKeys, err = f.DB.Bulk(ctx).ForeignKeys(); err != nil {
-		return fmt.Errorf("projects: read the schema: %w", err)
+		return fmt.Errorf("serving: read the schema: %w", err)
 	}
 	return f.load(ctx)
 }
@@ -60,13 +65,13 @@ func (f *Feed) Load(ctx context.Context) error {
 // errRestoring means that the database's tables are still being filled. A project
 // without its tenants or rules must not be served, and no revision follows when they
 // arrive.
-var errRestoring = errors.New("projects: the database is still being restored")
+var errRestoring = errors.New("serving: the database is still being restored")
 
 // reload reads a restored database once it is complete.
 func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
 	restored, err := tx.ForeignKeys()
 	if err != nil {
-		return fmt.Errorf("projects: read the schema: %w", err)
+		return fmt.Errorf("serving: read the schema: %w", err)
 	}
 	if restored < f.foreignKeys {
 		return errRestoring
@@ -120,7 +125,7 @@ func (f *Feed) catchUp(ctx context.Context) (changed bool, err error) {
 	for {
 		revisions, err := tx.RevisionsFrom(f.last.ID, batch)
 		if err != nil {
-			return changed, fmt.Errorf("projects: read the change feed: %w", err)
+			return changed, fmt.Errorf("serving: read the change feed: %w", err)
 		}
 		more := len(revisions) == batch
 		if f.last.ID > 0 {

@@ -1,10 +1,12 @@
-package projects
+package serving
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 )
@@ -137,4 +139,10 @@ func (t groupTree) member(held []models.OwnedMembership, named map[string]bool) 
 	slices.Sort(out.In)
 	slices.SortFunc(out.Admin, strings.Compare)
 	return out
+}
+
+// Rules returns the rules of a row with their defaults filled in.
+func Rules(row contract.Rules) contract.Rules {
+	row.Default, row.Mode = cmp.Or(row.Default, contract.RulesAllow), cmp.Or(row.Mode, contract.RulesEnforce)
+	return row
 }

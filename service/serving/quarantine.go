@@ -1,4 +1,4 @@
-package projects
+package serving
 
 import (
 	"context"
@@ -98,7 +98,7 @@ func (f *Feed) publish() error {
 		blamed := projectOf(err, all)
 		if blamed == nil || f.refused[blamed] != "" {
 			f.publishFailed = true
-			return fmt.Errorf("projects: publish to the gateway: %w", err)
+			return fmt.Errorf("serving: publish to the gateway: %w", err)
 		}
 		if f.refused[blamed] = err.Error(); was[blamed] == "" {
 			f.Log.Error("the gateway refuses a project's state, serving the one before",

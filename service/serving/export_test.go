@@ -1,0 +1,6 @@
+package serving
+
+import "postern/core/snapshot"
+
+// Serve makes the feed serve a project that is not in the database.
+func (f *Feed) Serve(project *snapshot.Project) { f.published([]*snapshot.Project{project}) }
