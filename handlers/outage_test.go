@@ -165,7 +165,7 @@ func TestPostgresOutage_resources(t *testing.T) {
 			onEveryTable("DROP TRIGGER refuse ON %I")
 			got := controlplane.Call(t, handler, http.MethodPost, project+"/keys", token, `{"owner": "billing"}`)
 			if n := keys(); got.Status != http.StatusCreated || n != had+1 {
-				t.Errorf("once there are resources again: %d %s, %d keys, want 201 and %d", got.Status, got.Raw, n, had+1)
+				t.Errorf("with resources again: %d %s, %d keys, want 201 and %d", got.Status, got.Raw, n, had+1)
 			}
 		})
 	}
