@@ -23,7 +23,7 @@ func newAccountUpdate(t terminal) *cobra.Command {
 	command := requestCommand(t, asPerson, contract.UpdateAccount.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			if passwordFile != "" && in.Body.Email == nil {
-				return usageError{"--password-file goes with --email: only a new address needs the password"}
+				return usageError("--password-file goes with --email: only a new address needs the password")
 			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
 				return err
@@ -76,10 +76,10 @@ func newAccountDelete(t terminal) *cobra.Command {
 				return err
 			}
 			if !d.Password {
-				return usageError{"this account has no password: delete it in the dashboard, under Your account"}
+				return usageError("this account has no password: delete it in the dashboard, under Your account")
 			}
 			if in.Body.Confirm == "" || passwordFile == "" {
-				return usageError{"give --confirm " + d.Email + " and --password-file FILE to delete the account"}
+				return usageError("give --confirm " + d.Email + " and --password-file FILE to delete the account")
 			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
 				return err

@@ -36,7 +36,7 @@ func newAPIScopesSet(t terminal) *cobra.Command {
 	}
 	command.RunE = func(c *cobra.Command, args []string) error {
 		if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
-			return usageError{"nothing to change: give --audience, --scope or --remove"}
+			return usageError("nothing to change: give --audience, --scope or --remove")
 		}
 		return asProject(t, c, func(api *client.Client) error {
 			path := contract.ProjectPath{Project: args[0]}

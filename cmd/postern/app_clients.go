@@ -13,6 +13,11 @@ import (
 	"postern/platform/fault"
 )
 
+// hostedLogins returns the commands of hosted login.
+func hostedLogins(t terminal) []*cobra.Command {
+	return []*cobra.Command{newAppClients(t), newAPIScopes(t), newProviders(t), newSignup(t)}
+}
+
 func newAppClients(t terminal) *cobra.Command {
 	rotate := operationCommand(t, asLogin, contract.RotateAppClientKey,
 		func(_ contract.AppClientPath, rotated contract.AppClientKeys) error {

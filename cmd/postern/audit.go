@@ -17,11 +17,12 @@ import (
 // maxAudit is the size of the largest page of the audit log.
 const maxAudit = 200
 
-func newAudit(t terminal) *cobra.Command {
+// newAudit returns the commands of the audit log, with verify among them.
+func newAudit(t terminal, verify *cobra.Command) *cobra.Command {
 	return family("audit", "List and verify the audit log: what was done and what was refused",
 		newAuditList(t),
 		factsCommand(t, asHolder, contract.GetAuditEntry, auditFacts),
-		newAuditVerify(t),
+		verify,
 	)
 }
 
@@ -56,7 +57,7 @@ func pageFlags(c *cobra.Command, page *contract.Page, most int) {
 	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of an earlier page")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {
-			return usageError{fmt.Sprintf("--limit is 1 to %d", most)}
+			return usageError(fmt.Sprintf("--limit is 1 to %d", most))
 		}
 		return nil
 	}
@@ -99,7 +100,7 @@ func asReader(team, project *string) inName {
 			return err
 		}
 		if len(callers) > 1 && *team == "" {
-			return usageError{"several workspaces are stored on this machine: choose one with --team"}
+			return usageError("several workspaces are stored on this machine: choose one with --team")
 		}
 		_, err = first(c.Context(), callers, call)
 		return err

@@ -64,9 +64,9 @@ func verifiesDatabase(t terminal, c *cobra.Command) (bool, error) {
 	asksServer := changed("head") || changed("team")
 	if changed("data-dir") || changed("database-url") {
 		if asksServer {
-			return false, usageError{
-				"--head and --team are for a server's answer; the database has the logs of all teams",
-			}
+			return false, usageError(
+				"--head and --team are for a server's answer; the database has the logs of all teams")
+
 		}
 		return true, nil
 	}

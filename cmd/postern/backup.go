@@ -72,7 +72,7 @@ a backup.`,
 func (f backupFlags) seal(t terminal) (backups.Seal, error) {
 	if len(f.recipients) > 0 {
 		if f.passphrase != "" {
-			return backups.Seal{}, usageError{"--recipient and --passphrase-file exclude each other: give one"}
+			return backups.Seal{}, usageError("--recipient and --passphrase-file exclude each other: give one")
 		}
 		return backups.SealTo(f.recipients)
 	}
@@ -81,8 +81,9 @@ func (f backupFlags) seal(t terminal) (backups.Seal, error) {
 		return backups.Seal{}, err
 	}
 	if passphrase == "" {
-		return backups.Seal{}, usageError{"say who can open the backup: give --recipient age1…, or a passphrase in " +
-			"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file"}
+		return backups.Seal{}, usageError("say who can open the backup: give --recipient age1…, or a passphrase in " +
+			"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+
 	}
 	return backups.SealWith(passphrase)
 }
@@ -102,7 +103,7 @@ func backup(ctx context.Context, t terminal, c config.Config, seal backups.Seal,
 	}
 	if f.file == "-" {
 		if isTerminal(t.out) {
-			return usageError{"the backup is not text: send standard output to a file or a program"}
+			return usageError("the backup is not text: send standard output to a file or a program")
 		}
 		sweep(t.err, "")
 		out := bufio.NewWriter(t.out)
@@ -185,7 +186,7 @@ Keys that were revoked after the backup work again until they are revoked again.
 func (f restoreFlags) opener(t terminal, archive string) (backups.Opener, error) {
 	if f.identity != "" {
 		if f.passphrase != "" {
-			return backups.Opener{}, usageError{"--identity and --passphrase-file exclude each other: give one"}
+			return backups.Opener{}, usageError("--identity and --passphrase-file exclude each other: give one")
 		}
 		text, err := readSecret(t, f.identity)
 		if err != nil {
@@ -198,15 +199,16 @@ func (f restoreFlags) opener(t terminal, archive string) (backups.Opener, error)
 		return opener, nil
 	}
 	if f.passphrase == "-" && archive == "-" {
-		return backups.Opener{}, usageError{"the backup and the passphrase cannot both be read from standard input"}
+		return backups.Opener{}, usageError("the backup and the passphrase cannot both be read from standard input")
 	}
 	passphrase, err := passphraseOf(t, f.passphrase)
 	if err != nil {
 		return backups.Opener{}, err
 	}
 	if passphrase == "" {
-		return backups.Opener{}, usageError{"say how the backup is opened: give --identity FILE, or the passphrase " +
-			"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file"}
+		return backups.Opener{}, usageError("say how the backup is opened: give --identity FILE, or the passphrase " +
+			"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+
 	}
 	return backups.OpenWith(passphrase)
 }

@@ -133,9 +133,9 @@ func findTeam(ctx context.Context, person *caller, name string) (string, error) 
 			fault.NotFound, "no_team", "you are in no team %q; there is %s", name, strings.Join(names, ", "),
 		)
 	}
-	return "", usageError{
-		fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or ")),
-	}
+	return "", usageError(
+		fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or ")))
+
 }
 
 // claimAll claims all codes, and returns an error if one failed.

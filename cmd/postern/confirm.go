@@ -23,9 +23,9 @@ func confirm(t terminal, question, what string, yes bool) error {
 	case yes:
 		return nil
 	case !t.asks():
-		return usageError{"this cannot be undone, and there is no terminal to ask in: give --yes to " + what}
+		return usageError("this cannot be undone, and there is no terminal to ask in: give --yes to " + what)
 	case !answered(t, question+" [y/N] ", "y"):
-		return usageError{"nothing was changed"}
+		return usageError("nothing was changed")
 	}
 	return nil
 }

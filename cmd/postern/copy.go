@@ -30,7 +30,7 @@ and the audit logs must lead to the same heads. After an error the target is emp
 		RunE: func(c *cobra.Command, _ []string) error {
 			to = cmp.Or(to, t.variable("POSTERN_COPY_TO"))
 			if !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://") {
-				return usageError{"name the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO"}
+				return usageError("name the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO")
 			}
 			dataDir := cmp.Or(c.Flag("data-dir").Value.String(), t.variable("POSTERN_DATA_DIR"))
 			from, err := databaseSettings(t, dataDir, "")

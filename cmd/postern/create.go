@@ -98,7 +98,7 @@ POSTERN_ANONYMOUS_TOKEN.`,
 func (f createFlags) input(t terminal) (contract.NewProxy, error) {
 	in := f.proxy
 	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" {
-		return in, usageError{"--target is missing: the URL that calls are forwarded to"}
+		return in, usageError("--target is missing: the URL that calls are forwarded to")
 	}
 	if document := f.openapi; document != "" {
 		if !isWebAddress(document) {
@@ -112,27 +112,27 @@ func (f createFlags) input(t terminal) (contract.NewProxy, error) {
 	for _, pair := range f.environments {
 		name, target, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || target == "" {
-			return in, usageError{fmt.Sprintf("--env %q is not NAME=URL", pair)}
+			return in, usageError(fmt.Sprintf("--env %q is not NAME=URL", pair))
 		}
 		if in.Environments == nil {
 			in.Environments = map[string]contract.EnvironmentTarget{}
 		}
 		if _, twice := in.Environments[name]; twice {
-			return in, usageError{fmt.Sprintf("--env names %s twice", name)}
+			return in, usageError(fmt.Sprintf("--env names %s twice", name))
 		}
 		in.Environments[name] = contract.EnvironmentTarget{Target: target}
 	}
 	auth := f.auth
 	if f.requireKey {
 		if auth.Mode != "" && auth.Mode != "authenticate" {
-			return in, usageError{"--require-key and --auth " + auth.Mode + " contradict each other"}
+			return in, usageError("--require-key and --auth " + auth.Mode + " contradict each other")
 		}
 		auth.Mode = "authenticate"
 	}
 	for _, pair := range f.keyTypes {
 		name, scopes, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || scopes == "" {
-			return in, usageError{fmt.Sprintf("--key-type %q is not NAME=SCOPE,SCOPE", pair)}
+			return in, usageError(fmt.Sprintf("--key-type %q is not NAME=SCOPE,SCOPE", pair))
 		}
 		auth.KeyTypes = append(auth.KeyTypes, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
 	}

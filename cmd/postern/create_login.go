@@ -21,7 +21,7 @@ type hostedLogin struct {
 func (f hostedLogin) input(t terminal) (*contract.NewLogin, error) {
 	if len(f.providers) == 0 {
 		if len(f.redirects) > 0 {
-			return nil, usageError{"--redirect-uri is of a login: name its provider with --login"}
+			return nil, usageError("--redirect-uri is of a login: name its provider with --login")
 		}
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func readProvider(t terminal, text string) (contract.NewProvider, error) {
 	id, variable, named := strings.Cut(rest, ",")
 	out := contract.NewProvider{Type: kind, Issuer: issuer}
 	if !ok || kind == "" || id == "" || (named && variable == "") {
-		return out, usageError{fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text)}
+		return out, usageError(fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text))
 	}
 	if id == "managed" && !named {
 		out.Managed = true
@@ -55,8 +55,9 @@ func readProvider(t terminal, text string) (contract.NewProvider, error) {
 	}
 	if !slices.ContainsFunc(t.environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
 		// The text does not repeat the name, which may be a misplaced secret.
-		return out, usageError{"--login " + kind + ": there is no environment variable of that name to read the " +
-			"client secret from"}
+		return out, usageError("--login " + kind + ": there is no environment variable of that name to read the " +
+			"client secret from")
+
 	}
 	out.ClientSecret = new(contract.Secret(t.variable(variable)))
 	return out, nil

@@ -39,7 +39,7 @@ func newVersionsTestIntrospection(t terminal) *cobra.Command {
 	var line, secretFile, tokenFile string
 	command := diagnosisCommand(t, contract.TestIntrospection, func(in *contract.IntrospectionTest) error {
 		if secretFile == "-" && tokenFile == "-" {
-			return usageError{"--introspection-secret-file and --token-file cannot both be the standard input"}
+			return usageError("--introspection-secret-file and --token-file cannot both be the standard input")
 		}
 		at, err := introspection(t, line, secretFile)
 		if err != nil {

@@ -34,6 +34,11 @@ type exportFlags struct {
 // is sent.
 var keysOptions = []string{"hashes", "mint", "none"}
 
+// exportCommands returns the commands that take projects out of Postern, check what was exported, and bring it back.
+func exportCommands(t terminal) []*cobra.Command {
+	return []*cobra.Command{newExport(t), newExports(t), newImport(t), newVerify(t)}
+}
+
 func newExport(t terminal) *cobra.Command {
 	var f exportFlags
 	command := &cobra.Command{
@@ -104,26 +109,28 @@ there is one.`,
 
 func (f exportFlags) input() (contract.NewExport, error) {
 	if f.kong && f.data {
-		return contract.NewExport{}, usageError{"--kong and --data exclude each other: give one"}
+		return contract.NewExport{}, usageError("--kong and --data exclude each other: give one")
 	}
 	if !slices.Contains(keysOptions, f.keys) {
-		return contract.NewExport{}, usageError{
-			fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", ")),
-		}
+		return contract.NewExport{}, usageError(
+			fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", ")))
+
 	}
 	if !f.keysGiven {
 		f.keys = "" // the server's default, which depends on the consumers
 	}
 	if f.noConsumers && f.keys != "" && f.keys != "none" {
-		return contract.NewExport{}, usageError{fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
-			"need the consumers that own them. Leave --keys out, or include consumers.", f.keys)}
+		return contract.NewExport{}, usageError(fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
+			"need the consumers that own them. Leave --keys out, or include consumers.", f.keys))
+
 	}
 	if f.recipient != "" && !f.secrets {
-		return contract.NewExport{}, usageError{"--recipient is for --secrets: give both, or neither"}
+		return contract.NewExport{}, usageError("--recipient is for --secrets: give both, or neither")
 	}
 	if f.secrets && f.password == "" && !f.preview {
-		return contract.NewExport{}, usageError{"--secrets needs your password: give --password-file FILE, or - for " +
-			"standard input. An account without a password exports secrets in the dashboard."}
+		return contract.NewExport{}, usageError("--secrets needs your password: give --password-file FILE, or - for " +
+			"standard input. An account without a password exports secrets in the dashboard.")
+
 	}
 	in := contract.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}
 	if f.kong {
@@ -174,7 +181,7 @@ func export(
 		return err
 	}
 	shown := newProgress(t.err)
-	e, err = p.by.WaitExport(ctx, e.ID, shown.show)
+	e, err = p.by.WaitExport(ctx, e.ID, func(e contract.Export) { shown.say(progressOf(e)) })
 	shown.end()
 	if err != nil {
 		return err
@@ -190,6 +197,18 @@ func export(
 		return err
 	}
 	return printExported(t, f.file, e, lines)
+}
+
+// progressOf says how far an export is.
+func progressOf(e contract.Export) string {
+	text := e.State
+	if e.Progress.Part != "" {
+		text += ": " + printable(e.Progress.Part)
+	}
+	if e.Progress.RowsTotal > 0 {
+		text += fmt.Sprintf(", %d of %d rows", e.Progress.RowsDone, e.Progress.RowsTotal)
+	}
+	return text
 }
 
 // canSave checks that a file can be written to its path.

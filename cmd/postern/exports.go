@@ -111,7 +111,7 @@ func newExportsLedger(t terminal) *cobra.Command {
 			if full {
 				for _, other := range []string{"status", "area", "code", "todo", "names"} {
 					if c.Flags().Changed(other) {
-						return usageError{"--full prints every item: give it without --" + other}
+						return usageError("--full prints every item: give it without --" + other)
 					}
 				}
 				_, err := client.Download(c.Context(), api, contract.DownloadExportLedger, in.ExportPath, t.out, 0)

@@ -99,10 +99,10 @@ func confirmName(t terminal, noun, name string, yes bool) error {
 		return nil
 	}
 	if !t.asks() {
-		return usageError{"give --yes to delete a " + noun + " that is in use without being asked"}
+		return usageError("give --yes to delete a " + noun + " that is in use without being asked")
 	}
 	if !answered(t, "This cannot be undone. Type the "+noun+"'s name, "+name+", to delete it: ", name) {
-		return usageError{"nothing was deleted"}
+		return usageError("nothing was deleted")
 	}
 	return nil
 }

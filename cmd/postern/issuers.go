@@ -19,13 +19,13 @@ const (
 func introspection(t terminal, line, secretFile string) (*contract.NewIntrospection, error) {
 	if line == "" {
 		if secretFile != "" {
-			return nil, usageError{"--introspection-secret-file needs --introspection"}
+			return nil, usageError("--introspection-secret-file needs --introspection")
 		}
 		return nil, nil
 	}
 	read, err := snapshot.ParseIntrospection(line)
 	if err != nil {
-		return nil, usageError{"--introspection: " + err.Error()}
+		return nil, usageError("--introspection: " + err.Error())
 	}
 	out := &contract.NewIntrospection{Introspection: read.Introspection}
 	if secretFile == "" {
@@ -45,7 +45,7 @@ func tokenIssuers(lines []string) (*contract.JWT, error) {
 	for _, line := range lines {
 		pair, err := snapshot.ParseTokenIssuer(line)
 		if err != nil {
-			return nil, usageError{"--token-issuer: " + err.Error()}
+			return nil, usageError("--token-issuer: " + err.Error())
 		}
 		out.AllowedPairs = append(out.AllowedPairs, pair)
 	}

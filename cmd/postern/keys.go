@@ -10,6 +10,9 @@ import (
 	"postern/core/contract"
 )
 
+// keyCommands returns the commands of API keys.
+func keyCommands(t terminal) []*cobra.Command { return []*cobra.Command{newKeys(t), newKeyTypes(t)} }
+
 func newKeys(t terminal) *cobra.Command {
 	created := func(_ contract.KeyCreation, k contract.KeyWithSecret) error { return printKeySecret(t, k) }
 	rotated := func(_ contract.KeyRotation, k contract.KeyWithSecret) error { return printKeySecret(t, k) }

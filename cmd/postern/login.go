@@ -24,6 +24,11 @@ type loginFlags struct {
 	scopes         []string
 }
 
+// signIn returns the commands that connect this machine to an account.
+func signIn(t terminal) []*cobra.Command {
+	return []*cobra.Command{newLogin(t), newLogout(t), newWhoami(t), newClaim(t)}
+}
+
 func newLogin(t terminal) *cobra.Command {
 	var f loginFlags
 	command := &cobra.Command{
@@ -41,7 +46,7 @@ revokes it earlier. If POSTERN_TOKEN is set, it is used instead.`,
 			if err != nil {
 				return err
 			}
-			return signIn(c.Context(), t, s, f)
+			return signInAs(c.Context(), t, s, f)
 		},
 	}
 	flags := command.Flags()
@@ -67,7 +72,7 @@ func machineName() string {
 	return string(name[:min(len(name), 80)])
 }
 
-func signIn(ctx context.Context, t terminal, s session, f loginFlags) error {
+func signInAs(ctx context.Context, t terminal, s session, f loginFlags) error {
 	if s.token != "" {
 		fmt.Fprintln(t.err, "POSTERN_TOKEN is set, and will be used instead of this sign-in.")
 	}

@@ -143,11 +143,11 @@ func requestCommand[In any](
 			given[name].SetString(args[i])
 		}
 		if op.Method == http.MethodPatch && !changesSomething(into) {
-			return usageError{"nothing to change: give " + english.WordSeries(flags, "or")}
+			return usageError("nothing to change: give " + english.WordSeries(flags, "or"))
 		}
 		for _, name := range required {
 			if flag := c.Flag(name); !flag.Changed {
-				return usageError{"--" + name + " is missing: " + flag.Usage}
+				return usageError("--" + name + " is missing: " + flag.Usage)
 			}
 		}
 		return as(t, c, func(api *client.Client) error { return run(c, api) })
@@ -262,7 +262,7 @@ func valueFlags[Value any](c *cobra.Command) func(*Value) error {
 			}
 		}
 		if !changed {
-			return usageError{"nothing to change: give --" + members[0].Flag + " or another flag"}
+			return usageError("nothing to change: give --" + members[0].Flag + " or another flag")
 		}
 		return nil
 	}

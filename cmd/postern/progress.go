@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-
-	"postern/core/contract"
 )
 
 // progress shows the progress of a command on one line of a terminal, and nothing if
@@ -19,20 +17,6 @@ func newProgress(w io.Writer) *progress { return &progress{w: w, watched: isTerm
 
 // The control sequences (ECMA-48) that return to the start of the line and clear it.
 const startOver = "\r\x1b[K"
-
-func (p *progress) show(e contract.Export) {
-	if !p.watched {
-		return
-	}
-	text := e.State
-	if e.Progress.Part != "" {
-		text += ": " + printable(e.Progress.Part)
-	}
-	if e.Progress.RowsTotal > 0 {
-		text += fmt.Sprintf(", %d of %d rows", e.Progress.RowsDone, e.Progress.RowsTotal)
-	}
-	p.say(text)
-}
 
 // say shows a text in the place of the one before.
 func (p *progress) say(text string) {

@@ -26,6 +26,12 @@ func family(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return command
 }
 
+// projectCommands returns the commands of projects, of their versions and environments, and of what happens there.
+func projectCommands(t terminal) []*cobra.Command {
+	return []*cobra.Command{newProjects(t), newProducts(t), newVersions(t), newEnvironments(t), newUpstreams(t),
+		newDomains(t), newOpenAPI(t), newTransforms(t), newCORS(t), newUsage(t), newRequests(t), newWebhooks(t)}
+}
+
 func newProjects(t terminal) *cobra.Command {
 	return family("projects", "List and change projects",
 		newProjectsList(t),

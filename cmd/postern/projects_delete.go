@@ -77,14 +77,14 @@ func confirmDelete(t terminal, p contract.Project, now, yes bool) error {
 		return nil
 	}
 	if !t.asks() {
-		return usageError{"give --yes to delete a project without being asked"}
+		return usageError("give --yes to delete a project without being asked")
 	}
 	question, want := "Delete "+p.Name+"? [y/N] ", "y"
 	if now {
 		question, want = "This cannot be undone. Type the project's name, "+p.Name+", to delete it for good: ", p.Name
 	}
 	if !answered(t, question, want) {
-		return usageError{"nothing was deleted"}
+		return usageError("nothing was deleted")
 	}
 	return nil
 }

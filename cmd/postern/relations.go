@@ -73,7 +73,7 @@ func newRelationsRemove(t terminal) *cobra.Command {
 	remove := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
 		if !c.Flags().Changed("user") && !c.Flags().Changed("object") {
-			return usageError{"nothing to remove: give --user or --object"}
+			return usageError("nothing to remove: give --user or --object")
 		}
 		return remove(c, args)
 	}

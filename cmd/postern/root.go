@@ -40,9 +40,9 @@ const (
 )
 
 // usageError is a usage error that cobra's checks of arguments do not find.
-type usageError struct{ text string }
+type usageError string
 
-func (e usageError) Error() string { return e.text }
+func (e usageError) Error() string { return string(e) }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, t terminal) int {
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, t terminal) int {
 		return exitFailed
 	}
 	complain(t.err, err)
-	wrongUse := errors.As(err, &usageError{})
+	wrongUse := errors.As(err, new(usageError))
 	if !started || wrongUse {
 		fmt.Fprintf(t.err, "See '%s --help'.\n", command.CommandPath())
 		return exitUsage
@@ -93,65 +93,17 @@ func newRoot(t terminal) *cobra.Command {
 	root.SetVersionTemplate("postern {{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(
-		newServe(t),
-		newBuildExport(t),
-		newMigrate(t),
-		newBackup(t),
-		newRestore(t),
-		newCopy(t),
-		newDemo(t),
-		newEcho(t),
-		newCreate(t),
-		newProjects(t),
-		newVersions(t),
-		newEnvironments(t),
-		newUpstreams(t),
-		newDomains(t),
-		newKeys(t),
-		newKeyTypes(t),
-		newTenants(t),
-		newProducts(t),
-		newAppClients(t),
-		newRules(t),
-		newRelations(t),
-		newTransforms(t),
-		newOpenAPI(t),
-		newExplain(t),
-		newAPIScopes(t),
-		newCORS(t),
-		newGroupMappings(t),
-		newProviders(t),
-		newLogin(
-			t,
-		),
-		newLogout(t),
-		newWhoami(t),
-		newClaim(t),
-		newTokens(t),
-		newTeams(t),
-		newMembers(t),
-		newAccount(t),
-		newInvitations(t),
-		newUsage(t),
-		newRequests(t),
-		newWebhooks(t),
-		newUsers(t),
-		newSignup(t),
-		newGroups(t),
-		newAudit(t),
-		newTakedown(t),
-		newOperators(t),
-		newSecrets(t),
-		newWelcomeLink(t),
-		newRecover(t),
-		newExport(t),
-		newExports(t),
-		newImport(t),
-		newVerify(t),
-		newVersion(t),
-		newManual(t),
-	)
+	root.AddCommand(newServe(t), newMigrate(t), newBackup(t), newRestore(t), newCopy(t), newSecrets(t), newOperators(t),
+		newTakedown(t), newRecover(t), newWelcomeLink(t), newBuildExport(t))
+	root.AddCommand(newDemo(t), newEcho(t), newCreate(t), newAudit(t, newAuditVerify(t)), newVersion(t), newManual(t))
+	root.AddCommand(signIn(t)...)
+	root.AddCommand(teamCommands(t)...)
+	root.AddCommand(projectCommands(t)...)
+	root.AddCommand(accessCommands(t)...)
+	root.AddCommand(keyCommands(t)...)
+	root.AddCommand(peopleCommands(t)...)
+	root.AddCommand(hostedLogins(t)...)
+	root.AddCommand(exportCommands(t)...)
 	root.InitDefaultCompletionCmd() // cobra would add it too late for suggestCommands
 	suggestCommands(root)
 	return root

@@ -18,6 +18,11 @@ import (
 	"postern/core/contract"
 )
 
+// accessCommands returns the commands that say who may call what in a project.
+func accessCommands(t terminal) []*cobra.Command {
+	return []*cobra.Command{newRules(t), newRelations(t), newExplain(t)}
+}
+
 func newRules(t terminal) *cobra.Command {
 	return family("rules", "Show and change which scopes, groups and owners the routes of a version require",
 		newRulesShow(t), newRulesSet(t), newRulesAdd(t), newRulesRemove(t), newRulesShadow(t),
@@ -51,7 +56,7 @@ func newRulesSet(t terminal) *cobra.Command {
 	return onRules(t, command, func(c *cobra.Command, now contract.Rules, _ []string) (contract.Rules, error) {
 		if !flags.Changed("file") && !flags.Changed("default") && !flags.Changed("mode") &&
 			!flags.Changed("read-write-scopes") {
-			return now, usageError{"nothing to change: give --file, --default, --mode or --read-write-scopes"}
+			return now, usageError("nothing to change: give --file, --default, --mode or --read-write-scopes")
 		}
 		if file != "" {
 			in := contract.SavedRules{Rules: now} // what the file leaves out stays

@@ -30,7 +30,7 @@ func readSecret(t terminal, path string) (string, error) {
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" {
-		return "", usageError{"the secret is empty"}
+		return "", usageError("the secret is empty")
 	}
 	return secret, nil
 }

@@ -50,7 +50,7 @@ func openSession(t terminal, c *cobra.Command) (session, error) {
 	}
 	server, err := client.Address(server)
 	if err != nil {
-		return session{}, usageError{fmt.Sprintf("%s is not an address such as %s", from, defaultServer)}
+		return session{}, usageError(fmt.Sprintf("%s is not an address such as %s", from, defaultServer))
 	}
 	kept, err := credentialsFile(t)
 	return session{server: server, token: t.variable("POSTERN_TOKEN"), kept: kept}, err

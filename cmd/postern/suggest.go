@@ -35,7 +35,7 @@ func onlyCommands(c *cobra.Command, args []string) error {
 	if meant := c.SuggestionsFor(args[0]); len(meant) > 0 {
 		text += ": did you mean " + strings.Join(meant, " or ") + "?"
 	}
-	return usageError{text}
+	return usageError(text)
 }
 
 // newHelp replaces cobra's help, which for an unknown command shows the help of its

@@ -11,6 +11,11 @@ import (
 	"postern/core/contract"
 )
 
+// teamCommands returns the commands of an account and its teams.
+func teamCommands(t terminal) []*cobra.Command {
+	return []*cobra.Command{newAccount(t), newTeams(t), newMembers(t), newInvitations(t), newTokens(t)}
+}
+
 func newTeams(t terminal) *cobra.Command {
 	return family("teams", "List and change teams, and leave them",
 		listCommand(t, asPerson, contract.ListTeams, []string{"ID", "NAME", "ROLE"},

@@ -38,7 +38,7 @@ func newTransformsSet(t terminal) *cobra.Command {
 	command.Flags().StringVar(&file, "file", "", "JSON as transforms show --json prints it; - for standard input")
 	return onTransforms(t, command, func(c *cobra.Command, now *contract.Transforms, _ []string) error {
 		if file == "" {
-			return usageError{"nothing to change: give --file, or use transforms add"}
+			return usageError("nothing to change: give --file, or use transforms add")
 		}
 		text, err := os.ReadFile(file)
 		if file == "-" {
@@ -85,7 +85,7 @@ func newTransformsAdd(t terminal) *cobra.Command {
 			return err
 		}
 		if kind != "string" && args[2] != "response-body" {
-			return usageError{"--type is for response-body: values elsewhere are strings"}
+			return usageError("--type is for response-body: values elsewhere are strings")
 		}
 		if kind != "string" || len(*types) > 0 {
 			for len(*types) < len(*list) {
@@ -132,13 +132,13 @@ func newTransformsRemove(t terminal) *cobra.Command {
 // changesIn returns the entries of an operation on what, and the types of their values.
 func changesIn(now *contract.Transforms, what, operation string) (entries, types *[]string, err error) {
 	if !slices.Contains(changePlaces, what) {
-		return nil, nil, usageError{"WHAT is request, query, response, request-body or response-body, not " + what}
+		return nil, nil, usageError("WHAT is request, query, response, request-body or response-body, not " + what)
 	}
 	in, out, none := &now.Request, &now.Response, new([]string)
 	if request := map[string]*contract.RequestChange{
 		"remove": &in.Remove, "rename": &in.Rename, "replace": &in.Replace, "add": &in.Add, "append": &in.Append,
 	}[operation]; request == nil {
-		return nil, nil, usageError{"OPERATION is remove, rename, replace, add or append, not " + operation}
+		return nil, nil, usageError("OPERATION is remove, rename, replace, add or append, not " + operation)
 	} else if list := map[string]*[]string{
 		"request": &request.Headers, "query": &request.Query, "request-body": &request.Body,
 	}[what]; list != nil {

@@ -110,7 +110,7 @@ func newUpstreamsCertificateSet(t terminal) *cobra.Command {
 	var certificate, key string
 	read := func() error {
 		if certificate == "" || key == "" {
-			return usageError{"give --certificate and --private-key, each with a file"}
+			return usageError("give --certificate and --private-key, each with a file")
 		}
 		chain, err := os.ReadFile(certificate)
 		if err != nil {

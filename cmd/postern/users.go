@@ -9,6 +9,11 @@ import (
 	"postern/core/contract"
 )
 
+// peopleCommands returns the commands of tenants and of the people in them.
+func peopleCommands(t terminal) []*cobra.Command {
+	return []*cobra.Command{newTenants(t), newUsers(t), newGroups(t), newGroupMappings(t)}
+}
+
 func newUsers(t terminal) *cobra.Command {
 	return family("users", "List and change the users of tenants",
 		listCommand(t, asHolder, contract.ListUsers, []string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"},

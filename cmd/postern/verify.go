@@ -60,7 +60,7 @@ from /.well-known/postern-export-key.`,
 			// An empty value comes from an unset variable in a script, and must not
 			// disable the check.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
-				return usageError{"--sha256 and --signed-by need a value: leave out the one that is not to be checked"}
+				return usageError("--sha256 and --signed-by need a value: leave out the one that is not to be checked")
 			}
 			against, err := readAgainst(sum, key)
 			if err != nil {
@@ -89,7 +89,7 @@ func readAgainst(sum, key string) (bundle.Against, error) {
 	if sum != "" {
 		raw, err := hex.DecodeString(sum)
 		if err != nil || len(raw) != 32 {
-			return against, usageError{"--sha256 takes 64 hexadecimal digits"}
+			return against, usageError("--sha256 takes 64 hexadecimal digits")
 		}
 		against.SHA256 = (*[32]byte)(raw)
 	}

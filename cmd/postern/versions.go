@@ -31,7 +31,7 @@ func newVersionsCreate(t terminal) *cobra.Command {
 		for _, pair := range environments {
 			name, target, ok := strings.Cut(pair, "=")
 			if !ok {
-				return usageError{fmt.Sprintf("--environment %q is not NAME=URL", pair)}
+				return usageError(fmt.Sprintf("--environment %q is not NAME=URL", pair))
 			}
 			in.Body.Environments[name] = contract.EnvironmentTarget{Target: target}
 		}
