@@ -82,8 +82,10 @@ func (f backupFlags) seal(t terminal.Terminal) (backups.Seal, error) {
 		return backups.Seal{}, err
 	}
 	if passphrase == "" {
-		return backups.Seal{}, terminal.UsageError("say who can open the backup: give --recipient age1…, or a passphrase in " +
-			"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+		return backups.Seal{},
+			terminal.UsageError("say who can open the backup: give --recipient age1…, or a passphrase in " +
+				"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file",
+			)
 
 	}
 	return backups.SealWith(passphrase)
@@ -187,7 +189,8 @@ Keys that were revoked after the backup work again until they are revoked again.
 func (f restoreFlags) opener(t terminal.Terminal, archive string) (backups.Opener, error) {
 	if f.identity != "" {
 		if f.passphrase != "" {
-			return backups.Opener{}, terminal.UsageError("--identity and --passphrase-file exclude each other: give one")
+			return backups.Opener{},
+				terminal.UsageError("--identity and --passphrase-file exclude each other: give one")
 		}
 		text, err := terminal.ReadSecret(t, f.identity)
 		if err != nil {
@@ -200,15 +203,18 @@ func (f restoreFlags) opener(t terminal.Terminal, archive string) (backups.Opene
 		return opener, nil
 	}
 	if f.passphrase == "-" && archive == "-" {
-		return backups.Opener{}, terminal.UsageError("the backup and the passphrase cannot both be read from standard input")
+		return backups.Opener{},
+			terminal.UsageError("the backup and the passphrase cannot both be read from standard input")
 	}
 	passphrase, err := passphraseOf(t, f.passphrase)
 	if err != nil {
 		return backups.Opener{}, err
 	}
 	if passphrase == "" {
-		return backups.Opener{}, terminal.UsageError("say how the backup is opened: give --identity FILE, or the passphrase " +
-			"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+		return backups.Opener{},
+			terminal.UsageError("say how the backup is opened: give --identity FILE, or the passphrase " +
+				"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file",
+			)
 
 	}
 	return backups.OpenWith(passphrase)

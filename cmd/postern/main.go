@@ -1,6 +1,6 @@
-// Command postern is the server, its migrations, and the command line of its API in one binary. It owns the flags,
-// output and exit codes, and the credentials kept on this machine. It leaves the construction of the server to package
-// app, calls of the API to package client, and settings to package config.
+// Command postern is the server, its maintenance, and the command line of its API in one binary. It owns the tree of
+// commands, and those that run a server or open its database on this machine. It leaves the construction of the server
+// to package app, settings to package config, and the commands of the API to the packages of cmd/internal.
 package main
 
 import (
@@ -70,7 +70,8 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newServe(t), newMigrate(t), newBackup(t), newRestore(t), newCopy(t), newSecrets(t), newOperators(t),
 		projects.NewTakedown(t), newRecover(t), newWelcomeLink(t), newBuildExport(t))
-	root.AddCommand(newDemo(t), newEcho(t), projects.NewCreate(t), account.NewAudit(t, newAuditVerify(t)), newVersion(t), newManual(t))
+	root.AddCommand(newDemo(t), newEcho(t), projects.NewCreate(t), account.NewAudit(t, newAuditVerify(t)),
+		newVersion(t), newManual(t))
 	root.AddCommand(account.SignIn(t)...)
 	root.AddCommand(account.Teams(t)...)
 	root.AddCommand(projects.Commands(t)...)

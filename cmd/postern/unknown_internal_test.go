@@ -33,13 +33,17 @@ func TestCommands_arguments(t *testing.T) {
 // TestRun_unknownVariables checks that variables without effect are warned of, and that those of commands are not.
 func TestRun_unknownVariables(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("../internal/*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := regexp.MustCompile(`variable\("(POSTERN_[A-Z_]+)"`)
+	own, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := regexp.MustCompile(`Variable\("(POSTERN_[A-Z_]+)"`)
 	names := 0
-	for _, file := range files {
+	for _, file := range append(files, own...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -1,3 +1,6 @@
+// Package account has the commands of the person at the terminal: sign-in, the account and its access tokens, teams
+// with their members and audit logs, and claims of workspaces that were created without an account. It owns what these
+// commands ask and print. Package credentials keeps what a sign-in returns.
 package account
 
 import (
@@ -78,10 +81,13 @@ func newAccountDelete(t terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if !d.Password {
-				return terminal.UsageError("this account has no password: delete it in the dashboard, under Your account")
+				return terminal.UsageError(
+					"this account has no password: delete it in the dashboard, under Your account",
+				)
 			}
 			if in.Body.Confirm == "" || passwordFile == "" {
-				return terminal.UsageError("give --confirm " + d.Email + " and --password-file FILE to delete the account")
+				return terminal.UsageError("give --confirm " + d.Email +
+					" and --password-file FILE to delete the account")
 			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
 				return err
@@ -110,7 +116,9 @@ func left(teams []string) string {
 }
 
 func newTokens(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("tokens", "List and change access tokens",
+	return terminal.Family(
+		"tokens",
+		"List and change access tokens",
 		cli.ListCommand(t, cli.AsPerson, contract.ListTokens,
 			[]string{"ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "FROM", ""},
 			func(k contract.Token) []string {
@@ -142,10 +150,12 @@ func newTokens(t terminal.Terminal) *cobra.Command {
 				row("Last used", terminal.OrNever(k.LastUsedAt), k.LastUsedFrom)
 			})
 		}),
-		cli.OperationCommand(t, cli.AsPerson, contract.UpdateToken, func(_ contract.TokenUpdate, k contract.Token) error {
-			_, err := fmt.Fprintf(t.Out, "%s is called %s.\n", k.ID, terminal.Printable(k.Name))
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsPerson, contract.UpdateToken,
+			func(_ contract.TokenUpdate, k contract.Token) error {
+				_, err := fmt.Fprintf(t.Out, "%s is called %s.\n", k.ID, terminal.Printable(k.Name))
+				return err
+			},
+		),
 		cli.DoneCommand(t, cli.AsPerson, contract.RevokeToken, "%s is revoked."),
 	)
 }

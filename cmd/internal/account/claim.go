@@ -141,7 +141,9 @@ func findTeam(ctx context.Context, person *cli.Caller, name string) (string, err
 }
 
 // claimAll claims all codes, and returns an error if one failed.
-func claimAll(ctx context.Context, t terminal.Terminal, s cli.Session, person cli.Caller, list []waiting, team string) error {
+func claimAll(
+	ctx context.Context, t terminal.Terminal, s cli.Session, person cli.Caller, list []waiting, team string,
+) error {
 	var failed error
 	for _, w := range list {
 		if err := claimOne(ctx, t, s, person, w, team); err != nil {
@@ -156,7 +158,9 @@ func claimAll(ctx context.Context, t terminal.Terminal, s cli.Session, person cl
 
 // claimOne claims a code and then removes its workspace from the kept ones. A response
 // can get lost: a used code was ours if its project is visible to the login.
-func claimOne(ctx context.Context, t terminal.Terminal, s cli.Session, person cli.Caller, w waiting, team string) error {
+func claimOne(
+	ctx context.Context, t terminal.Terminal, s cli.Session, person cli.Caller, w waiting, team string,
+) error {
 	claimed, err := client.Do(ctx, person.Client, contract.ClaimWorkspace, contract.ClaimOf(w.code, team))
 	switch {
 	case err == nil:
@@ -178,7 +182,9 @@ func claimOne(ctx context.Context, t terminal.Terminal, s cli.Session, person cl
 
 // offerClaims lists the unclaimed workspaces kept here after a sign-in, and claims them
 // into the account's first team if the user agrees.
-func offerClaims(ctx context.Context, t terminal.Terminal, s cli.Session, person cli.Caller, who contract.Whoami, yes bool) error {
+func offerClaims(
+	ctx context.Context, t terminal.Terminal, s cli.Session, person cli.Caller, who contract.Whoami, yes bool,
+) error {
 	list, err := claimable(s, nil)
 	if err != nil || len(list) == 0 {
 		return err

@@ -114,7 +114,8 @@ func signInAs(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFl
 				"tokens in the dashboard.")
 		}
 	}
-	fmt.Fprintf(t.Out, "Signed in to %s as %s until %s.\n", s.Server, terminal.Printable(kept.Account), terminal.When(kept.ExpiresAt))
+	fmt.Fprintf(t.Out, "Signed in to %s as %s until %s.\n", s.Server, terminal.Printable(kept.Account),
+		terminal.When(kept.ExpiresAt))
 	return offerClaims(ctx, t, s, cli.Caller{Client: api, Login: true}, who, f.claim)
 }
 

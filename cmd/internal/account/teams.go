@@ -34,11 +34,15 @@ func teamFacts(team contract.Team) [][2]string {
 }
 
 func newMembers(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("members", "List and change the members of a team",
-		cli.ListCommand(t, cli.AsPerson, contract.ListTeamMembers, []string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
+	return terminal.Family(
+		"members",
+		"List and change the members of a team",
+		cli.ListCommand(t, cli.AsPerson, contract.ListTeamMembers,
+			[]string{"ACCOUNT", "NAME", "E-MAIL", "ROLE", "JOINED"},
 			func(m contract.TeamMember) []string {
 				return []string{m.Account, m.Name, m.Email, m.Role, terminal.When(&m.JoinedAt)}
-			}),
+			},
+		),
 		cli.FactsCommand(t, cli.AsPerson, contract.GetTeamMember, memberFacts),
 		cli.FactsCommand(t, cli.AsPerson, contract.UpdateTeamMember, memberFacts),
 		cli.DoneCommand(t, cli.AsPerson, contract.RemoveTeamMember, "%s is no longer in the team."),

@@ -15,8 +15,11 @@ import (
 )
 
 func newAPIScopes(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("api-scopes", "Show and set the audience and scopes that app clients can ask for at a project",
-		newAPIScopesShow(t), newAPIScopesSet(t))
+	return terminal.Family("api-scopes",
+		"Show and set the audience and scopes that app clients can ask for at a project",
+		newAPIScopesShow(t),
+		newAPIScopesSet(t),
+	)
 }
 
 func newAPIScopesShow(t terminal.Terminal) *cobra.Command {

@@ -1,3 +1,6 @@
+// Package callers has the commands about those who call projects: API keys and their types, tenants with users and
+// groups, and hosted login. It owns what these commands ask and print. Package cli derives them from the contract, and
+// package projects has what is set in a project and its versions.
 package callers
 
 import (
@@ -96,7 +99,8 @@ func keyIs(t terminal.Terminal, done string) func(contract.KeyPath, contract.Key
 // newKeysRevoke asks first: a revoked key cannot be made valid again.
 func newKeysRevoke(t terminal.Terminal) *cobra.Command {
 	var yes bool
-	command := cli.OperationCommand(t, cli.AsKey, contract.RevokeKey, keyIs(t, "is revoked for good: calls with it get 401"))
+	command := cli.OperationCommand(t, cli.AsKey, contract.RevokeKey,
+		keyIs(t, "is revoked for good: calls with it get 401"))
 	command.Use += " [--yes]"
 	command.Long = `Revoke a key for good: calls with it get 401 at once, and it cannot be made valid again.
 To stop a key for a while, freeze it: postern keys freeze KEY.

@@ -79,7 +79,9 @@ func printAppClient(t terminal.Terminal, c contract.SavedAppClient) error {
 
 // onLogin tries a call with each credential until one may read the tenant, app client or
 // provider.
-func onLogin[T any](t terminal.Terminal, c *cobra.Command, id string, call func(context.Context, cli.Caller) (T, error)) (T, error) {
+func onLogin[T any](
+	t terminal.Terminal, c *cobra.Command, id string, call func(context.Context, cli.Caller) (T, error),
+) (T, error) {
 	var none T
 	s, err := cli.OpenSession(t, c)
 	if err != nil {

@@ -15,16 +15,24 @@ import (
 func newTenants(t terminal.Terminal) *cobra.Command {
 	list := contract.ListTenants
 	list.Summary = "List the tenants of the team and of its projects"
-	return terminal.Family("tenants", "List and change tenants, customers' workspaces that projects can serve",
+	return terminal.Family(
+		"tenants",
+		"List and change tenants, customers' workspaces that projects can serve",
 		cli.ListCommand(t, cli.AsHolder, list, []string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"},
 			func(x contract.Tenant) []string {
 				return []string{x.Name, x.DisplayName, strings.Join(x.Projects, ", "), fallbackOf(x), x.ID}
 			}),
-		cli.OperationCommand(t, cli.AsHolder, contract.CreateTenant, func(_ contract.TenantCreation, x contract.Tenant) error {
-			_, err := fmt.Fprintf(t.Out, "The tenant %s is created. Serve it with: postern tenants attach PROJECT %s\n",
-				x.Name, x.Name)
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsHolder, contract.CreateTenant,
+			func(_ contract.TenantCreation, x contract.Tenant) error {
+				_, err := fmt.Fprintf(
+					t.Out,
+					"The tenant %s is created. Serve it with: postern tenants attach PROJECT %s\n",
+					x.Name,
+					x.Name,
+				)
+				return err
+			},
+		),
 		cli.OperationCommand(t, cli.AsHolder, contract.GetTenant, func(_ contract.TenantPath, x contract.Tenant) error {
 			return terminal.Details(t.Out, func(row func(...string)) {
 				row("Tenant", x.Name)
@@ -36,19 +44,26 @@ func newTenants(t terminal.Terminal) *cobra.Command {
 				row("Created", terminal.When(&x.CreatedAt))
 			})
 		}),
-		cli.OperationCommand(t, cli.AsHolder, contract.UpdateTenant, func(_ contract.TenantUpdate, x contract.Tenant) error {
-			_, err := fmt.Fprintf(t.Out, "The tenant %s is changed.\n", x.Name)
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsHolder, contract.UpdateTenant,
+			func(_ contract.TenantUpdate, x contract.Tenant) error {
+				_, err := fmt.Fprintf(t.Out, "The tenant %s is changed.\n", x.Name)
+				return err
+			},
+		),
 		newTenantsDelete(t),
-		cli.OperationCommand(t, cli.AsHolder, contract.AttachTenant, func(in contract.AttachmentPath, x contract.Tenant) error {
-			_, err := fmt.Fprintf(t.Out, "%s serves %s.\n", terminal.Printable(in.Project), x.Name)
-			return err
-		}),
-		cli.OperationCommand(t, cli.AsHolder, contract.DetachTenant, func(in contract.AttachmentPath, _ contract.None) error {
-			_, err := fmt.Fprintf(t.Out, "%s no longer serves %s.\n", terminal.Printable(in.Project), terminal.Printable(in.Tenant))
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsHolder, contract.AttachTenant,
+			func(in contract.AttachmentPath, x contract.Tenant) error {
+				_, err := fmt.Fprintf(t.Out, "%s serves %s.\n", terminal.Printable(in.Project), x.Name)
+				return err
+			},
+		),
+		cli.OperationCommand(t, cli.AsHolder, contract.DetachTenant,
+			func(in contract.AttachmentPath, _ contract.None) error {
+				_, err := fmt.Fprintf(t.Out, "%s no longer serves %s.\n", terminal.Printable(in.Project),
+					terminal.Printable(in.Tenant))
+				return err
+			},
+		),
 	)
 }
 
@@ -74,10 +89,14 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if d.InUse && tenant.Project == nil {
-			err := cli.PrintAlong(t.Out, terminal.Count{N: d.Users, One: "user"}, terminal.Count{N: d.Groups, One: "group"},
-				terminal.Count{N: d.Approvals, One: "approval"}, terminal.Count{N: d.AppClients, One: "app client"},
-				terminal.Count{N: d.Providers, One: "provider"}, terminal.Count{N: d.Sessions, One: "session"},
-				cli.KeyCount(d.Keys, d.ActiveKeys))
+			err := cli.PrintAlong(t.Out, terminal.Count{N: d.Users, One: "user"},
+				terminal.Count{N: d.Groups, One: "group"},
+				terminal.Count{N: d.Approvals, One: "approval"},
+				terminal.Count{N: d.AppClients, One: "app client"},
+				terminal.Count{N: d.Providers, One: "provider"},
+				terminal.Count{N: d.Sessions, One: "session"},
+				cli.KeyCount(d.Keys, d.ActiveKeys),
+			)
 			if err != nil {
 				return err
 			}

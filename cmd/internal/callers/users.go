@@ -66,7 +66,8 @@ func newUserSessions(t terminal.Terminal) *cobra.Command {
 		cli.ListCommand(t, cli.AsHolder, contract.ListUserSessions,
 			[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
 			func(s contract.UserSession) []string {
-				return []string{s.ID, s.ClientName, s.Provider, terminal.When(&s.CreatedAt), terminal.OrNever(s.LastSeenAt), s.UserAgent}
+				return []string{s.ID, s.ClientName, s.Provider, terminal.When(&s.CreatedAt),
+					terminal.OrNever(s.LastSeenAt), s.UserAgent}
 			}),
 		cli.DoneCommand(t, cli.AsHolder, contract.EndUserSession, "%s is ended."),
 		cli.FactsCommand(t, cli.AsHolder, contract.EndUserSessions, func(s contract.EndedSessions) [][2]string {
@@ -95,13 +96,18 @@ func newGroups(t terminal.Terminal) *cobra.Command {
 		cli.FactsCommand(t, cli.AsHolder, contract.GetGroup, groupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UpdateGroup, groupFacts),
 		cli.DoneCommand(t, cli.AsHolder, contract.DeleteGroup, "%s is deleted."),
-		terminal.Family("members", "List and change the direct members of a group",
-			cli.ListCommand(t, cli.AsHolder, contract.ListGroupMembers, []string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
+		terminal.Family(
+			"members",
+			"List and change the direct members of a group",
+			cli.ListCommand(t, cli.AsHolder, contract.ListGroupMembers,
+				[]string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
 				func(m contract.GroupMember) []string {
 					return []string{m.User, m.Email, m.Name, m.State, m.Role}
-				}),
+				},
+			),
 			cli.FactsCommand(t, cli.AsHolder, contract.SetGroupMember, groupFacts),
-			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupMember, "%s is no longer in the group.")),
+			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupMember, "%s is no longer in the group."),
+		),
 		cli.FactsCommand(t, cli.AsHolder, contract.NestGroup, groupFacts),
 		cli.DoneCommand(t, cli.AsHolder, contract.UnnestGroup, "%s is no longer in it."),
 	)

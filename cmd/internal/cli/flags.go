@@ -19,6 +19,7 @@ import (
 	"postern/core/contract"
 )
 
+// AddServerFlag adds --server, which OpenSession reads.
 func AddServerFlag(c *cobra.Command) {
 	c.Flags().String("server", "", "address of the Postern server (POSTERN_SERVER) (default "+defaultServer+")")
 }

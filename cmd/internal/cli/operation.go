@@ -1,3 +1,6 @@
+// Package cli makes commands of the operations of the API. It owns their arguments and flags, which it derives from
+// package contract, the server and the credential that a request is sent with, and what several commands print. It
+// leaves requests to package client, and each noun's own output to the packages of the commands.
 package cli
 
 import (
@@ -52,6 +55,7 @@ func FactsCommand[In, Out any](
 	return OperationCommand(t, as, op, func(_ In, out Out) error { return PrintFacts(t, facts(out)) })
 }
 
+// PrintFacts prints names and values.
 func PrintFacts(t terminal.Terminal, facts [][2]string) error {
 	return terminal.Details(t.Out, func(row func(...string)) {
 		for _, fact := range facts {

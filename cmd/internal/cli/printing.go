@@ -68,6 +68,7 @@ func ConfirmName(t terminal.Terminal, noun, name string, yes bool) error {
 	return nil
 }
 
+// PrintStaying prints which projects a deletion leaves.
 func PrintStaying(t terminal.Terminal, projects []string) {
 	if len(projects) > 0 {
 		fmt.Fprintln(t.Out, terminal.Printable("Projects stay: "+strings.Join(projects, ", ")+"."))

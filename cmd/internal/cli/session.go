@@ -22,6 +22,7 @@ type Session struct {
 	Kept   credentials.File
 }
 
+// OpenSession returns the session of a command: its server is that of --server, else of POSTERN_SERVER.
 func OpenSession(t terminal.Terminal, c *cobra.Command) (Session, error) {
 	server, from := c.Flag("server").Value.String(), "--server"
 	if server == "" {

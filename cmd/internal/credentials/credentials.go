@@ -1,3 +1,5 @@
+// Package credentials keeps workspace keys and logins in a file of this machine. It owns the file's format, its lock
+// and its place. It doesn't send them anywhere: package cli chooses one for a request.
 package credentials
 
 import (

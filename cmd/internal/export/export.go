@@ -1,3 +1,5 @@
+// Package export has the commands that export a project as a zip, import it again, and verify a zip without a server.
+// It owns what these commands print about a ledger. Package bundle reads and checks zips; the server writes them.
 package export
 
 import (
@@ -120,16 +122,20 @@ func (f exportFlags) input() (contract.NewExport, error) {
 		f.keys = "" // the server's default, which depends on the consumers
 	}
 	if f.noConsumers && f.keys != "" && f.keys != "none" {
-		return contract.NewExport{}, terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
-			"need the consumers that own them. Leave --keys out, or include consumers.", f.keys))
+		return contract.NewExport{},
+			terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
+				"need the consumers that own them. Leave --keys out, or include consumers.", f.keys),
+			)
 
 	}
 	if f.recipient != "" && !f.secrets {
 		return contract.NewExport{}, terminal.UsageError("--recipient is for --secrets: give both, or neither")
 	}
 	if f.secrets && f.password == "" && !f.preview {
-		return contract.NewExport{}, terminal.UsageError("--secrets needs your password: give --password-file FILE, or - for " +
-			"standard input. An account without a password exports secrets in the dashboard.")
+		return contract.NewExport{},
+			terminal.UsageError("--secrets needs your password: give --password-file FILE, or - for " +
+				"standard input. An account without a password exports secrets in the dashboard.",
+			)
 
 	}
 	in := contract.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}

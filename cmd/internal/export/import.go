@@ -39,7 +39,9 @@ written. With --dry-run, that is all this command does.`,
 		Args: terminal.Exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
-				return terminal.UsageError("--sha256 and --signed-by need a value: leave out the one that is not to be checked")
+				return terminal.UsageError(
+					"--sha256 and --signed-by need a value: leave out the one that is not to be checked",
+				)
 			}
 			against, err := readAgainst(f.sum, f.key)
 			if err != nil {

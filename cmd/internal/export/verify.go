@@ -61,7 +61,9 @@ from /.well-known/postern-export-key.`,
 			// An empty value comes from an unset variable in a script, and must not
 			// disable the check.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
-				return terminal.UsageError("--sha256 and --signed-by need a value: leave out the one that is not to be checked")
+				return terminal.UsageError(
+					"--sha256 and --signed-by need a value: leave out the one that is not to be checked",
+				)
 			}
 			against, err := readAgainst(sum, key)
 			if err != nil {
@@ -131,6 +133,7 @@ func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
 	return keys, nil
 }
 
+// VerifyFile verifies the zip in a file.
 func VerifyFile(ctx context.Context, name string, against bundle.Against) (bundle.Report, error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -46,7 +46,9 @@ func tenantCORSFlag(command *cobra.Command, of *corsOf) {
 }
 
 // onCORS calls do with the credentials that may be valid for the project or the tenant.
-func onCORS[T any](t terminal.Terminal, c *cobra.Command, of corsOf, do func(context.Context, cli.Caller) (T, error)) (T, error) {
+func onCORS[T any](
+	t terminal.Terminal, c *cobra.Command, of corsOf, do func(context.Context, cli.Caller) (T, error),
+) (T, error) {
 	var none T
 	s, err := cli.OpenSession(t, c)
 	if err != nil {
@@ -171,7 +173,8 @@ func newCORSRemove(t terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if of.tenant != "" {
-				_, err = fmt.Fprintf(t.Out, "CORS of %s is left to the projects that serve it.\n", terminal.Printable(of.tenant))
+				_, err = fmt.Fprintf(t.Out, "CORS of %s is left to the projects that serve it.\n",
+					terminal.Printable(of.tenant))
 				return err
 			}
 			_, err = fmt.Fprintf(t.Out, "CORS of %s is left to its upstreams.\n", terminal.Printable(of.project))

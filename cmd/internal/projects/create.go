@@ -31,6 +31,7 @@ type createFlags struct {
 	json                     bool
 }
 
+// NewCreate returns the command that puts a proxy in front of an API, with an account or without one.
 func NewCreate(t terminal.Terminal) *cobra.Command {
 	var f createFlags
 	command := &cobra.Command{
@@ -295,8 +296,10 @@ func readProvider(t terminal.Terminal, text string) (contract.NewProvider, error
 	}
 	if !slices.ContainsFunc(t.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
 		// The text does not repeat the name, which may be a misplaced secret.
-		return out, terminal.UsageError("--login " + kind + ": there is no environment variable of that name to read the " +
-			"client secret from")
+		return out,
+			terminal.UsageError("--login " + kind + ": there is no environment variable of that name to read the " +
+				"client secret from",
+			)
 
 	}
 	out.ClientSecret = new(contract.Secret(t.Variable(variable)))

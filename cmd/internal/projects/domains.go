@@ -25,7 +25,9 @@ as it is verified: add the TXT record that is printed at the name servers of you
 domain, and run postern domains verify. Point the host name itself at the gateway.`
 	verify := contract.VerifyDomain
 	verify.Summary = "Verify a custom domain by its TXT record, and serve it"
-	return terminal.Family("domains", "List and change a project's custom domains",
+	return terminal.Family(
+		"domains",
+		"List and change a project's custom domains",
 		cli.ListCommand(t, cli.AsProject, contract.ListDomains,
 			[]string{"HOST", "VERSION", "ENVIRONMENT", "STATE", "CERTIFICATE", "TXT RECORD", "VALUE"},
 			func(d contract.Domain) []string {
@@ -33,23 +35,27 @@ domain, and run postern domains verify. Point the host name itself at the gatewa
 					d.Record.Name, d.Record.Value}
 			}),
 		create,
-		cli.OperationCommand(t, cli.AsProject, contract.GetDomain, func(_ contract.DomainPath, d contract.Domain) error {
-			return terminal.Details(t.Out, func(row func(...string)) {
-				row("Domain", d.Host)
-				row("Leads to", d.Version+"/"+d.Environment)
-				row("State", d.State)
-				row("Certificate", certificateCell(d.Certificate))
-				row("TXT record", d.Record.Name)
-				row("Value", d.Record.Value)
-				row("Problem", orEmpty(d.Problem))
-				row("ID", d.ID)
-				row("Created", terminal.When(&d.CreatedAt))
-			})
-		}),
-		cli.OperationCommand(t, cli.AsProject, contract.UpdateDomain, func(_ contract.DomainUpdate, d contract.Domain) error {
-			_, err := fmt.Fprintf(t.Out, "%s leads to %s/%s now.\n", d.Host, d.Version, d.Environment)
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsProject, contract.GetDomain,
+			func(_ contract.DomainPath, d contract.Domain) error {
+				return terminal.Details(t.Out, func(row func(...string)) {
+					row("Domain", d.Host)
+					row("Leads to", d.Version+"/"+d.Environment)
+					row("State", d.State)
+					row("Certificate", certificateCell(d.Certificate))
+					row("TXT record", d.Record.Name)
+					row("Value", d.Record.Value)
+					row("Problem", orEmpty(d.Problem))
+					row("ID", d.ID)
+					row("Created", terminal.When(&d.CreatedAt))
+				})
+			},
+		),
+		cli.OperationCommand(t, cli.AsProject, contract.UpdateDomain,
+			func(_ contract.DomainUpdate, d contract.Domain) error {
+				_, err := fmt.Fprintf(t.Out, "%s leads to %s/%s now.\n", d.Host, d.Version, d.Environment)
+				return err
+			},
+		),
 		cli.OperationCommand(t, cli.AsProject, verify, func(_ contract.DomainPath, d contract.Domain) error {
 			_, err := fmt.Fprintf(t.Out, "%s is verified: it leads to %s/%s.\n", d.Host, d.Version, d.Environment)
 			return err

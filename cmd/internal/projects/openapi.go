@@ -16,9 +16,15 @@ import (
 )
 
 func newOpenAPI(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("openapi", "Import an OpenAPI document for a version, validate requests, publish it, propose rules",
-		newOpenAPIShow(t), newOpenAPISet(t), newOpenAPIRemove(t), newOpenAPIRules(t),
-		newOpenAPISettings(t), newOpenAPIInvalid(t))
+	return terminal.Family("openapi",
+		"Import an OpenAPI document for a version, validate requests, publish it, propose rules",
+		newOpenAPIShow(t),
+		newOpenAPISet(t),
+		newOpenAPIRemove(t),
+		newOpenAPIRules(t),
+		newOpenAPISettings(t),
+		newOpenAPIInvalid(t),
+	)
 }
 
 func newOpenAPIShow(t terminal.Terminal) *cobra.Command {

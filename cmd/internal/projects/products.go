@@ -13,7 +13,9 @@ import (
 )
 
 func newProducts(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("products", "List and change products, which group projects",
+	return terminal.Family(
+		"products",
+		"List and change products, which group projects",
 		cli.ListCommand(t, cli.AsHolder, contract.ListProducts, []string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"},
 			func(p contract.Product) []string {
 				return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
@@ -24,20 +26,29 @@ func newProducts(t terminal.Terminal) *cobra.Command {
 					"postern projects update PROJECT --product %s\n", p.Name, p.Name)
 				return err
 			}),
-		cli.OperationCommand(t, cli.AsHolder, contract.GetProduct, func(_ contract.ProductPath, p contract.Product) error {
-			return terminal.Details(t.Out, func(row func(...string)) {
-				row("Product", p.Name)
-				row("Display name", p.DisplayName)
-				row("Projects", strings.Join(p.Projects, ", "))
-				row("Team", p.Team)
-				row("ID", p.ID)
-				row("Created", terminal.When(&p.CreatedAt))
-			})
-		}),
-		cli.OperationCommand(t, cli.AsHolder, contract.UpdateProduct, func(_ contract.ProductUpdate, p contract.Product) error {
-			_, err := fmt.Fprintf(t.Out, "The product %s is called %s.\n", p.Name, terminal.Printable(p.DisplayName))
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsHolder, contract.GetProduct,
+			func(_ contract.ProductPath, p contract.Product) error {
+				return terminal.Details(t.Out, func(row func(...string)) {
+					row("Product", p.Name)
+					row("Display name", p.DisplayName)
+					row("Projects", strings.Join(p.Projects, ", "))
+					row("Team", p.Team)
+					row("ID", p.ID)
+					row("Created", terminal.When(&p.CreatedAt))
+				})
+			},
+		),
+		cli.OperationCommand(t, cli.AsHolder, contract.UpdateProduct,
+			func(_ contract.ProductUpdate, p contract.Product) error {
+				_, err := fmt.Fprintf(
+					t.Out,
+					"The product %s is called %s.\n",
+					p.Name,
+					terminal.Printable(p.DisplayName),
+				)
+				return err
+			},
+		),
 		newProductsDelete(t),
 	)
 }

@@ -1,3 +1,6 @@
+// Package projects has the commands of projects, versions and environments: how they are created, what they serve and
+// require, and what happened there. It owns what these commands ask and print. Package cli derives them from the
+// contract; who may call is in package callers, and exports are in package export.
 package projects
 
 import (
@@ -15,21 +18,32 @@ import (
 )
 
 func newProjects(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("projects", "List and change projects",
+	return terminal.Family(
+		"projects",
+		"List and change projects",
 		newProjectsList(t),
 		cli.OperationCommand(t, cli.AsProject, contract.GetProject,
 			func(_ contract.ProjectPath, p contract.Project) error { return printProject(t, p) }),
 		cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
 			func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) }),
 		newProjectsDelete(t),
-		cli.OperationCommand(t, cli.AsProject, contract.RestoreProject, func(_ contract.ProjectPath, p contract.Project) error {
-			_, err := fmt.Fprintf(t.Out, "%s is served again.\n", p.Name)
-			return err
-		}),
-		cli.OperationCommand(t, cli.AsProject, contract.MoveProject, func(_ contract.ProjectMove, p contract.Project) error {
-			_, err := fmt.Fprintf(t.Out, "%s belongs to %s.\n", terminal.Printable(p.Name), terminal.Printable(p.Team))
-			return err
-		}),
+		cli.OperationCommand(t, cli.AsProject, contract.RestoreProject,
+			func(_ contract.ProjectPath, p contract.Project) error {
+				_, err := fmt.Fprintf(t.Out, "%s is served again.\n", p.Name)
+				return err
+			},
+		),
+		cli.OperationCommand(t, cli.AsProject, contract.MoveProject,
+			func(_ contract.ProjectMove, p contract.Project) error {
+				_, err := fmt.Fprintf(
+					t.Out,
+					"%s belongs to %s.\n",
+					terminal.Printable(p.Name),
+					terminal.Printable(p.Team),
+				)
+				return err
+			},
+		),
 	)
 }
 
@@ -39,6 +53,7 @@ func Commands(t terminal.Terminal) []*cobra.Command {
 		newDomains(t), newOpenAPI(t), newTransforms(t), newCORS(t), newUsage(t), newRequests(t), newWebhooks(t)}
 }
 
+// NewTakedown returns the operators' command that stops serving a project.
 func NewTakedown(t terminal.Terminal) *cobra.Command {
 	printed := func(x contract.Takedown) error {
 		text := "%s is served again.\n"

@@ -55,9 +55,13 @@ deleted for good. With --now it is deleted for good at once; only owners can.`
 
 // showDeletion prints what deleting a project deletes too, and when it was exported last.
 func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDeletion) error {
-	err := cli.PrintAlong(t.Out, terminal.Count{N: d.Versions, One: "version"}, terminal.Count{N: d.Environments, One: "environment"},
-		cli.KeyCount(d.Keys, d.ActiveKeys), terminal.Count{N: d.AppClients, One: "app client"}, terminal.Count{N: d.Users, One: "user"},
-		terminal.Count{N: d.Groups, One: "group"}, terminal.Count{N: d.Exports, One: "export"})
+	err := cli.PrintAlong(t.Out, terminal.Count{N: d.Versions, One: "version"},
+		terminal.Count{N: d.Environments, One: "environment"},
+		cli.KeyCount(d.Keys, d.ActiveKeys), terminal.Count{N: d.AppClients, One: "app client"},
+		terminal.Count{N: d.Users, One: "user"},
+		terminal.Count{N: d.Groups, One: "group"},
+		terminal.Count{N: d.Exports, One: "export"},
+	)
 	if err != nil {
 		return err
 	}

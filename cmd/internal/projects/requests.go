@@ -113,7 +113,8 @@ func requestFacts(r contract.RequestDetail) [][2]string {
 }
 
 func followRequests(
-	ctx context.Context, t terminal.Terminal, api *client.Client, found contract.Requests, in contract.RequestList, asJSON bool,
+	ctx context.Context, t terminal.Terminal, api *client.Client, found contract.Requests, in contract.RequestList,
+	asJSON bool,
 ) error {
 	show := func(r contract.Request) error {
 		if asJSON {

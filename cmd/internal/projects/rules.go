@@ -154,7 +154,8 @@ func newRulesRemove(t terminal.Terminal) *cobra.Command {
 // onRules completes a command that shows the rules of a version, after change has changed them; nil
 // changes nothing.
 func onRules(
-	t terminal.Terminal, command *cobra.Command, change func(*cobra.Command, contract.Rules, []string) (contract.Rules, error),
+	t terminal.Terminal, command *cobra.Command,
+	change func(*cobra.Command, contract.Rules, []string) (contract.Rules, error),
 ) *cobra.Command {
 	command.RunE = func(c *cobra.Command, args []string) error {
 		return cli.AsProject(t, c, func(api *client.Client) error {

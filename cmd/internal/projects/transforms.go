@@ -134,7 +134,8 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 // changesIn returns the entries of an operation on what, and the types of their values.
 func changesIn(now *contract.Transforms, what, operation string) (entries, types *[]string, err error) {
 	if !slices.Contains(changePlaces, what) {
-		return nil, nil, terminal.UsageError("WHAT is request, query, response, request-body or response-body, not " + what)
+		return nil, nil,
+			terminal.UsageError("WHAT is request, query, response, request-body or response-body, not " + what)
 	}
 	in, out, none := &now.Request, &now.Response, new([]string)
 	if request := map[string]*contract.RequestChange{

@@ -78,7 +78,8 @@ func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.SetUpstreamHeader, &in, read,
 		func(h contract.UpstreamHeader) error {
-			_, err := fmt.Fprintf(t.Out, "Calls to %s have %s at the upstream.\n", terminal.Printable(in.Environment), h.Name)
+			_, err := fmt.Fprintf(t.Out, "Calls to %s have %s at the upstream.\n", terminal.Printable(in.Environment),
+				h.Name)
 			return err
 		})
 	command.Long = `Set a header with a secret value that every call has at the upstream. What
@@ -92,7 +93,8 @@ callers send under that name is removed. The value is the input, or the file tha
 }
 
 func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("certificate", "Show and set the client certificate that calls present to the upstream (mTLS)",
+	return terminal.Family("certificate",
+		"Show and set the client certificate that calls present to the upstream (mTLS)",
 		cli.FactsCommand(t, asEnvironment(noCertificate), contract.GetClientCertificate,
 			func(c contract.ClientCertificate) [][2]string {
 				return [][2]string{
@@ -104,7 +106,8 @@ func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
 			}),
 		newUpstreamsCertificateSet(t),
 		cli.DoneCommand(t, asEnvironment(noCertificate), contract.RemoveClientCertificate,
-			"Calls to %s present no certificate."))
+			"Calls to %s present no certificate."),
+	)
 }
 
 func newUpstreamsCertificateSet(t terminal.Terminal) *cobra.Command {

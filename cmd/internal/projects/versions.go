@@ -92,7 +92,8 @@ func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 		if _, err := client.Do(c.Context(), api, contract.DeleteVersion, in); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.Out, "Version %s of %s is deleted.\n", terminal.Printable(in.Version), terminal.Printable(in.Project))
+		_, err = fmt.Fprintf(t.Out, "Version %s of %s is deleted.\n", terminal.Printable(in.Version),
+			terminal.Printable(in.Project))
 		return err
 	})
 	command.Long = command.Short + ".\n\n" + removalHelp
@@ -133,8 +134,11 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 		if _, err := client.Do(c.Context(), api, contract.DeleteEnvironment, in); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.Out, "Environment %s of version %s of %s is deleted.\n", terminal.Printable(in.Environment),
-			terminal.Printable(in.Version), terminal.Printable(in.Project))
+		_, err = fmt.Fprintf(t.Out, "Environment %s of version %s of %s is deleted.\n",
+			terminal.Printable(in.Environment),
+			terminal.Printable(in.Version),
+			terminal.Printable(in.Project),
+		)
 		return err
 	})
 	command.Long = command.Short + ".\n\n" + removalHelp

@@ -16,7 +16,8 @@ import (
 
 func newWebhooks(t terminal.Terminal) *cobra.Command {
 	shown := func(_ contract.WebhookPath, w contract.Webhook) error { return printWebhook(t, w) }
-	return terminal.Family("webhooks", "List and change webhooks for a team's projects, keys, exports, users and groups",
+	return terminal.Family("webhooks",
+		"List and change webhooks for a team's projects, keys, exports, users and groups",
 		cli.ListCommand(t, cli.AsPerson, contract.ListWebhooks, []string{"ID", "STATE", "URL", "EVENTS", "DESCRIPTION"},
 			func(w contract.Webhook) []string {
 				return []string{w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description}
@@ -35,24 +36,32 @@ func newWebhooks(t terminal.Terminal) *cobra.Command {
 			func(_ contract.WebhookRotation, w contract.WebhookWithSecret) error {
 				return printWebhookSecret(t, w)
 			}),
-		cli.OperationCommand(t, cli.AsPerson, contract.DeleteWebhook, func(in contract.WebhookPath, _ contract.None) error {
-			fmt.Fprintf(t.Out, "%s is deleted.\n", in.Webhook)
-			return nil
-		}),
+		cli.OperationCommand(t, cli.AsPerson, contract.DeleteWebhook,
+			func(in contract.WebhookPath, _ contract.None) error {
+				fmt.Fprintf(t.Out, "%s is deleted.\n", in.Webhook)
+				return nil
+			},
+		),
 		newWebhooksTest(t),
 		cli.ListCommand(t, cli.AsPerson, contract.ListDeliveries,
 			[]string{"ID", "TIME", "EVENT", "STATE", "ATTEMPTS", "STATUS", "WHY"},
 			func(d contract.Delivery) []string {
-				return []string{d.ID, terminal.When(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts), statusOf(d),
-					orEmpty(d.LastError)}
+				return []string{d.ID, terminal.When(&d.CreatedAt), d.Event, d.State, fmt.Sprint(d.Attempts),
+					statusOf(d),
+					orEmpty(d.LastError),
+				}
 			}),
-		cli.OperationCommand(t, cli.AsPerson, contract.GetDelivery, func(_ contract.DeliveryPath, d contract.Delivery) error {
-			return printDelivery(t, d)
-		}),
-		cli.OperationCommand(t, cli.AsPerson, contract.Redeliver, func(_ contract.DeliveryPath, d contract.Delivery) error {
-			fmt.Fprintf(t.Out, "%s is sent again.\n", d.ID)
-			return nil
-		}),
+		cli.OperationCommand(t, cli.AsPerson, contract.GetDelivery,
+			func(_ contract.DeliveryPath, d contract.Delivery) error {
+				return printDelivery(t, d)
+			},
+		),
+		cli.OperationCommand(t, cli.AsPerson, contract.Redeliver,
+			func(_ contract.DeliveryPath, d contract.Delivery) error {
+				fmt.Fprintf(t.Out, "%s is sent again.\n", d.ID)
+				return nil
+			},
+		),
 	)
 }
 

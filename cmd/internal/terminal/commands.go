@@ -32,12 +32,15 @@ func Family(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return command
 }
 
+// AddJSONFlag adds --json, which WantsJSON reads.
 func AddJSONFlag(c *cobra.Command) {
 	c.Flags().Bool("json", false, "print the API's answer as JSON")
 }
 
+// WantsJSON reports whether --json is given.
 func WantsJSON(c *cobra.Command) bool { return c.Flag("json").Value.String() == "true" }
 
+// AddYesFlag adds --yes, which confirms without a question.
 func AddYesFlag(c *cobra.Command, yes *bool) {
 	c.Flags().BoolVar(yes, "yes", false, "do not ask")
 }

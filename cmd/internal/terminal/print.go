@@ -23,6 +23,7 @@ type listed[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// PrintJSONList prints items as the API prints a list that has no further page.
 func PrintJSONList[T any](w io.Writer, items []T) error {
 	if items == nil {
 		items = []T{}
@@ -64,33 +65,36 @@ func DaysLeft(end *time.Time) string {
 	return fmt.Sprintf(" (%d days left)", int(time.Until(*end)/(24*time.Hour)))
 }
 
-// progress shows the progress of a command on one line of a terminal, and nothing if
+// Progress shows the progress of a command on one line of a terminal, and nothing if
 // the output is not a terminal.
-type progress struct {
+type Progress struct {
 	w       io.Writer
 	watched bool
 	shown   bool
 }
 
-func NewProgress(w io.Writer) *progress { return &progress{w: w, watched: IsTerminal(w)} }
+// NewProgress returns a Progress that shows nothing yet.
+func NewProgress(w io.Writer) *Progress { return &Progress{w: w, watched: IsTerminal(w)} }
 
 // The control sequences (ECMA-48) that return to the start of the line and clear it.
 const startOver = "\r\x1b[K"
 
 // Say shows a text in the place of the one before.
-func (p *progress) Say(text string) {
+func (p *Progress) Say(text string) {
 	if p.watched {
 		fmt.Fprint(p.w, startOver+text)
 		p.shown = true
 	}
 }
 
-func (p *progress) End() {
+// End clears the line.
+func (p *Progress) End() {
 	if p.shown {
 		fmt.Fprint(p.w, startOver)
 	}
 }
 
+// OrNever formats a time as When does, and nil as "never".
 func OrNever(t *time.Time) string {
 	if t == nil {
 		return "never"
@@ -98,6 +102,7 @@ func OrNever(t *time.Time) string {
 	return When(t)
 }
 
+// OrDash returns a text, and "-" for none.
 func OrDash(s *string) string {
 	if s == nil || *s == "" {
 		return "-"

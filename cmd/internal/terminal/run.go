@@ -24,6 +24,7 @@ const (
 // UsageError is a usage error that cobra's checks of arguments do not find.
 type UsageError string
 
+// Error implements error.
 func (e UsageError) Error() string { return string(e) }
 
 // Execute runs a command of root and returns its exit code.

@@ -1,3 +1,7 @@
+// Package terminal is what a command has of the machine that it runs on: streams and variables, questions, tables and
+// JSON, files, exit codes, and what is the same in every command. It owns how things are printed and how errors end a
+// process. It knows nothing of the product: package cli sends requests, and the packages of the commands say what is
+// printed.
 package terminal
 
 import (
