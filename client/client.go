@@ -2,7 +2,7 @@
 //
 // It owns addresses, credentials on the wire, retries, and the translation of problem
 // details (RFC 9457) into package fault. It leaves the storage of credentials and all
-// output to cmd/postern. Its structs have the API's JSON names, so that encoding one
+// output to cmd/internal. Its structs have the API's JSON names, so that encoding one
 // gives the server's response.
 package client
 

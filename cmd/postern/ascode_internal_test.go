@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/cmd/internal/terminal"
 	"postern/handlers/pages/ascode"
 	"postern/testkit/controlplane"
 	"postern/testkit/shell"
@@ -232,7 +233,7 @@ func checkCommand(t *testing.T, args []string) {
 			args[i] = secret
 		}
 	}
-	root := newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")})
+	root := newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")})
 	command, rest, err := root.Find(args)
 	if err == nil && !command.Runnable() {
 		t.Fatalf("postern %q is no command", args)

@@ -9,6 +9,8 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 	"postern/platform/config"
 )
@@ -16,10 +18,10 @@ import (
 // errBroken is returned after the findings were printed.
 var errBroken = errors.New("the audit log is not what was recorded")
 
-func newAuditVerify(t terminal) *cobra.Command {
+func newAuditVerify(t terminal.Terminal) *cobra.Command {
 	var in contract.AuditVerification
 	none := ""
-	command := requestCommand(t, asReader(&in.Team, &none), contract.VerifyAudit.Operation, &in,
+	command := cli.RequestCommand(t, cli.AsReader(&in.Team, &none), contract.VerifyAudit.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			verdict, err := client.Do(c.Context(), api, contract.VerifyAudit, in)
 			if err != nil {
@@ -42,7 +44,7 @@ and verifies the logs of all teams. --server asks a server all the same.`
 	flags := command.Flags()
 	flags.String("data-dir", "", "verify the SQLite database in this directory (POSTERN_DATA_DIR)")
 	flags.String("database-url", "", "verify the PostgreSQL database at this address (POSTERN_DATABASE_URL)")
-	addJSONFlag(command)
+	terminal.AddJSONFlag(command)
 	askServer := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
 		onDatabase, err := verifiesDatabase(t, c)
@@ -59,24 +61,24 @@ and verifies the logs of all teams. --server asks a server all the same.`
 
 // verifiesDatabase reports whether the logs are read from the database: flags name it, or the shell has the
 // settings of a server and no flag is about a server's answer.
-func verifiesDatabase(t terminal, c *cobra.Command) (bool, error) {
+func verifiesDatabase(t terminal.Terminal, c *cobra.Command) (bool, error) {
 	changed := c.Flags().Changed
 	asksServer := changed("head") || changed("team")
 	if changed("data-dir") || changed("database-url") {
 		if asksServer {
-			return false, usageError{
-				"--head and --team are for a server's answer; the database has the logs of all teams",
-			}
+			return false, terminal.UsageError(
+				"--head and --team are for a server's answer; the database has the logs of all teams")
+
 		}
 		return true, nil
 	}
-	here := t.variable("POSTERN_DATA_DIR") != "" || t.variable("POSTERN_DATABASE_URL") != ""
+	here := t.Variable("POSTERN_DATA_DIR") != "" || t.Variable("POSTERN_DATABASE_URL") != ""
 	return here && !asksServer && !changed("server"), nil
 }
 
 // databaseSettings returns the server's settings for the one database that the flags
 // name; variables do not override it.
-func databaseSettings(t terminal, dataDir, databaseURL string) (config.Config, error) {
+func databaseSettings(t terminal.Terminal, dataDir, databaseURL string) (config.Config, error) {
 	flags := pflag.NewFlagSet("database", pflag.ContinueOnError)
 	config.AddFlags(flags)
 	if dataDir != "" {
@@ -87,10 +89,10 @@ func databaseSettings(t terminal, dataDir, databaseURL string) (config.Config, e
 	if err := flags.Set("database-url", databaseURL); err != nil {
 		return config.Config{}, err
 	}
-	return config.Load(flags, t.environ)
+	return config.Load(flags, t.Environ)
 }
 
-func verifyDatabase(c *cobra.Command, t terminal) error {
+func verifyDatabase(c *cobra.Command, t terminal.Terminal) error {
 	settings, err := namedDatabase(t, c)
 	if err != nil {
 		return err
@@ -105,16 +107,16 @@ func verifyDatabase(c *cobra.Command, t terminal) error {
 }
 
 // showVerdicts prints the findings, and returns an error if a log is broken.
-func showVerdicts(c *cobra.Command, t terminal, verdicts []contract.AuditVerdict, asJSON any) error {
-	if wantsJSON(c) {
-		if err := printJSON(t.out, asJSON); err != nil {
+func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.AuditVerdict, asJSON any) error {
+	if terminal.WantsJSON(c) {
+		if err := terminal.PrintJSON(t.Out, asJSON); err != nil {
 			return err
 		}
 	}
 	whole := true
 	for _, v := range verdicts {
 		whole = whole && v.Intact
-		if wantsJSON(c) {
+		if terminal.WantsJSON(c) {
 			continue
 		}
 		of := "of the installation"
@@ -122,21 +124,21 @@ func showVerdicts(c *cobra.Command, t terminal, verdicts []contract.AuditVerdict
 			of = "of " + *v.Team
 		}
 		if v.Broken == nil {
-			fmt.Fprintf(t.out, "The audit log %s is whole: %d entries.\n", printable(of), v.Entries)
+			fmt.Fprintf(t.Out, "The audit log %s is whole: %d entries.\n", terminal.Printable(of), v.Entries)
 			if v.Removed > 0 {
-				fmt.Fprintf(t.out, "  %d earlier ones were removed, since their time was over.\n", v.Removed)
+				fmt.Fprintf(t.Out, "  %d earlier ones were removed, since their time was over.\n", v.Removed)
 			}
-			fmt.Fprintf(t.out, "  Head %s\n", v.Head)
+			fmt.Fprintf(t.Out, "  Head %s\n", v.Head)
 			continue
 		}
 		fmt.Fprintf(
-			t.out, "The audit log %s is broken after %d entries.\n  At number %d", printable(of), v.Entries,
+			t.Out, "The audit log %s is broken after %d entries.\n  At number %d", terminal.Printable(of), v.Entries,
 			v.Broken.Number,
 		)
 		if v.Broken.Entry != nil {
-			fmt.Fprintf(t.out, " (%s)", printable(*v.Broken.Entry))
+			fmt.Fprintf(t.Out, " (%s)", terminal.Printable(*v.Broken.Entry))
 		}
-		fmt.Fprintf(t.out, ": %s.\n", printable(v.Broken.Reason))
+		fmt.Fprintf(t.Out, ": %s.\n", terminal.Printable(v.Broken.Reason))
 	}
 	if !whole {
 		return errBroken

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
+	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 	"postern/platform/secrets"
 	"postern/service/backups"
@@ -27,7 +28,7 @@ type backupFlags struct {
 }
 
 // newBackup opens the database itself: a backup has what no role of the API may read.
-func newBackup(t terminal) *cobra.Command {
+func newBackup(t terminal.Terminal) *cobra.Command {
 	var f backupFlags
 	command := &cobra.Command{
 		Use:   "backup [-o FILE]",
@@ -44,7 +45,7 @@ a backup.`,
 		Example: `  postern backup --recipient age1… -o /backups/postern.age
   POSTERN_BACKUP_PASSPHRASE=… postern backup --data-dir /var/lib/postern
   postern backup --recipient age1… -o - | ssh backups 'cat > postern.age'`,
-		Args: exactly(),
+		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := namedDatabase(t, c)
 			if err != nil {
@@ -54,7 +55,7 @@ a backup.`,
 			if err != nil {
 				return err
 			}
-			t.giveWay()
+			t.GiveWay()
 			return backup(c.Context(), t, settings, seal, f)
 		},
 	}
@@ -69,10 +70,10 @@ a backup.`,
 	return command
 }
 
-func (f backupFlags) seal(t terminal) (backups.Seal, error) {
+func (f backupFlags) seal(t terminal.Terminal) (backups.Seal, error) {
 	if len(f.recipients) > 0 {
 		if f.passphrase != "" {
-			return backups.Seal{}, usageError{"--recipient and --passphrase-file exclude each other: give one"}
+			return backups.Seal{}, terminal.UsageError("--recipient and --passphrase-file exclude each other: give one")
 		}
 		return backups.SealTo(f.recipients)
 	}
@@ -81,31 +82,34 @@ func (f backupFlags) seal(t terminal) (backups.Seal, error) {
 		return backups.Seal{}, err
 	}
 	if passphrase == "" {
-		return backups.Seal{}, usageError{"say who can open the backup: give --recipient age1…, or a passphrase in " +
-			"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file"}
+		return backups.Seal{},
+			terminal.UsageError("say who can open the backup: give --recipient age1…, or a passphrase in " +
+				"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file",
+			)
+
 	}
 	return backups.SealWith(passphrase)
 }
 
 // passphraseOf returns the passphrase in a file, else that of the environment, "" for none.
-func passphraseOf(t terminal, file string) (secrets.Secret, error) {
+func passphraseOf(t terminal.Terminal, file string) (secrets.Secret, error) {
 	if file == "" {
-		return secrets.Secret(t.variable("POSTERN_BACKUP_PASSPHRASE")), nil
+		return secrets.Secret(t.Variable("POSTERN_BACKUP_PASSPHRASE")), nil
 	}
-	text, err := readSecret(t, file)
+	text, err := terminal.ReadSecret(t, file)
 	return secrets.Secret(text), err
 }
 
-func backup(ctx context.Context, t terminal, c config.Config, seal backups.Seal, f backupFlags) error {
+func backup(ctx context.Context, t terminal.Terminal, c config.Config, seal backups.Seal, f backupFlags) error {
 	made := func(w io.Writer, scratch string) (m backups.Manifest, err error) {
 		return app.Backup(ctx, c, "postern "+version(), seal, w, scratch)
 	}
 	if f.file == "-" {
-		if isTerminal(t.out) {
-			return usageError{"the backup is not text: send standard output to a file or a program"}
+		if terminal.IsTerminal(t.Out) {
+			return terminal.UsageError("the backup is not text: send standard output to a file or a program")
 		}
-		sweep(t.err, "")
-		out := bufio.NewWriter(t.out)
+		terminal.Sweep(t.Err, "")
+		out := bufio.NewWriter(t.Out)
 		m, err := made(out, "")
 		if err == nil {
 			err = out.Flush()
@@ -113,16 +117,16 @@ func backup(ctx context.Context, t terminal, c config.Config, seal backups.Seal,
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.err, "Wrote the database at schema %d and the key of its secrets.\n", m.Schema)
+		_, err = fmt.Fprintf(t.Err, "Wrote the database at schema %d and the key of its secrets.\n", m.Schema)
 		return err
 	}
 	file := cmp.Or(f.file, "postern-"+time.Now().UTC().Format("20060102T150405Z")+".age")
-	if err := canSave(t.err, file, f.force); err != nil {
+	if err := terminal.CanSave(t.Err, file, f.force); err != nil {
 		return err
 	}
 	var m backups.Manifest
 	var length int64
-	err := writeFile(file, func(part *os.File) (err error) {
+	err := terminal.WriteFile(file, func(part *os.File) (err error) {
 		if m, err = made(part, filepath.Dir(file)); err != nil {
 			return err
 		}
@@ -135,8 +139,8 @@ func backup(ctx context.Context, t terminal, c config.Config, seal backups.Seal,
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(t.out, "Saved %s, %s: the database at schema %d and the key of its secrets.\n",
-		printable(file), size(length), m.Schema)
+	_, err = fmt.Fprintf(t.Out, "Saved %s, %s: the database at schema %d and the key of its secrets.\n",
+		terminal.Printable(file), terminal.Size(length), m.Schema)
 	return err
 }
 
@@ -146,7 +150,7 @@ type restoreFlags struct {
 	check      bool
 }
 
-func newRestore(t terminal) *cobra.Command {
+func newRestore(t terminal.Terminal) *cobra.Command {
 	var f restoreFlags
 	command := &cobra.Command{
 		Use:   "restore FILE",
@@ -159,7 +163,7 @@ the key opens its secrets.
 Keys that were revoked after the backup work again until they are revoked again.`,
 		Example: `  postern restore postern.age --identity backup.key --data-dir /var/lib/postern
   POSTERN_BACKUP_PASSPHRASE=… postern restore postern.age --check`,
-		Args: exactly("FILE"),
+		Args: terminal.Exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			settings, err := namedDatabase(t, c)
 			if err != nil {
@@ -169,7 +173,7 @@ Keys that were revoked after the backup work again until they are revoked again.
 			if err != nil {
 				return err
 			}
-			t.giveWay()
+			t.GiveWay()
 			return restore(c.Context(), t, settings, opener, args[0], f.check)
 		},
 	}
@@ -182,12 +186,13 @@ Keys that were revoked after the backup work again until they are revoked again.
 	return command
 }
 
-func (f restoreFlags) opener(t terminal, archive string) (backups.Opener, error) {
+func (f restoreFlags) opener(t terminal.Terminal, archive string) (backups.Opener, error) {
 	if f.identity != "" {
 		if f.passphrase != "" {
-			return backups.Opener{}, usageError{"--identity and --passphrase-file exclude each other: give one"}
+			return backups.Opener{},
+				terminal.UsageError("--identity and --passphrase-file exclude each other: give one")
 		}
-		text, err := readSecret(t, f.identity)
+		text, err := terminal.ReadSecret(t, f.identity)
 		if err != nil {
 			return backups.Opener{}, err
 		}
@@ -198,25 +203,29 @@ func (f restoreFlags) opener(t terminal, archive string) (backups.Opener, error)
 		return opener, nil
 	}
 	if f.passphrase == "-" && archive == "-" {
-		return backups.Opener{}, usageError{"the backup and the passphrase cannot both be read from standard input"}
+		return backups.Opener{},
+			terminal.UsageError("the backup and the passphrase cannot both be read from standard input")
 	}
 	passphrase, err := passphraseOf(t, f.passphrase)
 	if err != nil {
 		return backups.Opener{}, err
 	}
 	if passphrase == "" {
-		return backups.Opener{}, usageError{"say how the backup is opened: give --identity FILE, or the passphrase " +
-			"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file"}
+		return backups.Opener{},
+			terminal.UsageError("say how the backup is opened: give --identity FILE, or the passphrase " +
+				"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file",
+			)
+
 	}
 	return backups.OpenWith(passphrase)
 }
 
 func restore(
-	ctx context.Context, t terminal, c config.Config, opener backups.Opener, path string, check bool,
+	ctx context.Context, t terminal.Terminal, c config.Config, opener backups.Opener, path string, check bool,
 ) error {
-	sweep(t.err, "") // of commands with --check
-	sweep(t.err, c.DataDir)
-	archive := t.in
+	terminal.Sweep(t.Err, "") // of commands with --check
+	terminal.Sweep(t.Err, c.DataDir)
+	archive := t.In
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
@@ -231,12 +240,12 @@ func restore(
 	}
 	at := m.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	if check {
-		_, err = fmt.Fprintf(t.out, "The backup can be restored: the state of %s, schema %d, written by %s.\n",
-			at, m.Schema, printable(m.Generator))
+		_, err = fmt.Fprintf(t.Out, "The backup can be restored: the state of %s, schema %d, written by %s.\n",
+			at, m.Schema, terminal.Printable(m.Generator))
 		return err
 	}
-	_, err = fmt.Fprintf(t.out, "Restored %s to the state of %s, schema %d, written by %s.\n"+
+	_, err = fmt.Fprintf(t.Out, "Restored %s to the state of %s, schema %d, written by %s.\n"+
 		"Keys that were revoked after that time work again: revoke them again.\n",
-		printable(c.SQLitePath()), at, m.Schema, printable(m.Generator))
+		terminal.Printable(c.SQLitePath()), at, m.Schema, terminal.Printable(m.Generator))
 	return err
 }

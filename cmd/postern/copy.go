@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
+	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 )
 
 // newCopy opens both databases itself.
-func newCopy(t terminal) *cobra.Command {
+func newCopy(t terminal.Terminal) *cobra.Command {
 	var to string
 	command := &cobra.Command{
 		Use:   "copy --to postgres://…",
@@ -26,13 +27,13 @@ compared, every project is exported from both databases and the zips are compare
 and the audit logs must lead to the same heads. After an error the target is empty.`,
 		Example: `  postern copy --data-dir /var/lib/postern --to postgres://postern@db.internal/postern
   POSTERN_COPY_TO=postgres://… postern copy`,
-		Args: exactly(),
+		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			to = cmp.Or(to, t.variable("POSTERN_COPY_TO"))
+			to = cmp.Or(to, t.Variable("POSTERN_COPY_TO"))
 			if !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://") {
-				return usageError{"name the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO"}
+				return terminal.UsageError("name the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO")
 			}
-			dataDir := cmp.Or(c.Flag("data-dir").Value.String(), t.variable("POSTERN_DATA_DIR"))
+			dataDir := cmp.Or(c.Flag("data-dir").Value.String(), t.Variable("POSTERN_DATA_DIR"))
 			from, err := databaseSettings(t, dataDir, "")
 			if err != nil {
 				return err
@@ -50,19 +51,19 @@ and the audit logs must lead to the same heads. After an error the target is emp
 	return command
 }
 
-func copyDatabase(ctx context.Context, t terminal, from, to config.Config) error {
-	steps := newProgress(t.err)
-	done, err := app.Copy(ctx, from, to, steps.say)
-	steps.end()
+func copyDatabase(ctx context.Context, t terminal.Terminal, from, to config.Config) error {
+	steps := terminal.NewProgress(t.Err)
+	done, err := app.Copy(ctx, from, to, steps.Say)
+	steps.End()
 	if err != nil {
 		return err
 	}
-	count := func(n int64, one string) counted { return counted{n: n, one: one} }
-	_, err = fmt.Fprintf(t.out, "Copied %s of %s and %s.\nEqual in both: every row, %s, and the heads of %s.\n\n"+
+	count := func(n int64, one string) terminal.Count { return terminal.Count{N: n, One: one} }
+	_, err = fmt.Fprintf(t.Out, "Copied %s of %s and %s.\nEqual in both: every row, %s, and the heads of %s.\n\n"+
 		"Start the server with POSTERN_DATABASE_URL set to the target and with the same key of secrets: the file\n"+
 		"%s, or its content in POSTERN_SECRETS_KEY for replicas. Keep %s until you have seen it work.\n",
 		count(done.Rows, "row"), count(done.Tables, "table"), count(done.Jobs, "unfinished job"),
 		count(int64(done.Exports), "export"), count(int64(done.AuditLogs), "audit log"),
-		printable(from.SecretsKeyFile()), printable(from.SQLitePath()))
+		terminal.Printable(from.SecretsKeyFile()), terminal.Printable(from.SQLitePath()))
 	return err
 }

@@ -16,12 +16,13 @@ import (
 
 	"postern/app"
 	"postern/client"
+	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 	"postern/platform/config"
 	"postern/platform/scratch"
 )
 
-func newDemo(t terminal) *cobra.Command {
+func newDemo(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Run the tour, from a proxy to its export, on a temporary database",
@@ -30,7 +31,7 @@ proxy in front of it, call it without and with a key, export the project as a zi
 and verify the zip. Everything is removed afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			sweep(t.err, "")
+			terminal.Sweep(t.Err, "")
 			dir, remove, err := scratch.Dir("")
 			if err != nil {
 				return fmt.Errorf("cannot create a temporary directory: %w", err)
@@ -41,7 +42,7 @@ and verify the zip. Everything is removed afterwards.`,
 }
 
 // demonstrate runs a server and an upstream, and the tour against them.
-func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
+func demonstrate(ctx context.Context, t terminal.Terminal, dir string) (err error) {
 	upstream, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("cannot start the demo's API: %w", err)
@@ -61,7 +62,7 @@ func demonstrate(ctx context.Context, t terminal, dir string) (err error) {
 	defer func() { stop(); err = errors.Join(err, <-stopped) }()
 
 	d := &demo{
-		out:      t.out,
+		out:      t.Out,
 		server:   server.Config.PublicURL,
 		upstream: "http://" + upstream.Addr().String(),
 		zip:      filepath.Join(dir, "shop-kong.zip"),

@@ -12,6 +12,8 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/client"
+	"postern/cmd/internal/export"
+	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 )
 
@@ -130,11 +132,11 @@ func (d *demo) export(ctx context.Context) error {
 	if e, err = d.api.WaitExport(ctx, e.ID, nil); err != nil {
 		return err
 	}
-	if err := writeFile(d.zip, func(f *os.File) error { return d.api.Download(ctx, e, f) }); err != nil {
+	if err := terminal.WriteFile(d.zip, func(f *os.File) error { return d.api.Download(ctx, e, f) }); err != nil {
 		return err
 	}
 	d.tell("a zip of %s: %d items moved exactly, %d approximately, %d with loss, %d not at all",
-		size(e.SizeBytes), e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
+		terminal.Size(e.SizeBytes), e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
 	if err := d.explainLosses(ctx, e); err != nil {
 		return err
 	}
@@ -146,12 +148,12 @@ func (d *demo) export(ctx context.Context) error {
 
 // explainLosses prints what the export leaves behind, and what to do about it.
 func (d *demo) explainLosses(ctx context.Context, e contract.Export) error {
-	lines, err := unmoved(ctx, d.api, e)
+	lines, err := export.Unmoved(ctx, d.api, e)
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
-	writeUnmoved(&text, lines)
+	export.WriteUnmoved(&text, lines)
 	fmt.Fprintln(d.out)
 	for line := range strings.Lines(text.String()) {
 		d.tell("%s", strings.TrimSuffix(line, "\n"))
@@ -160,7 +162,7 @@ func (d *demo) explainLosses(ctx context.Context, e contract.Export) error {
 }
 
 func (d *demo) verify(ctx context.Context) error {
-	report, err := verifyFile(ctx, d.zip, bundle.Against{Targets: targets.All()})
+	report, err := export.VerifyFile(ctx, d.zip, bundle.Against{Targets: targets.All()})
 	if err != nil {
 		return err
 	}

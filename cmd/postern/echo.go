@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"postern/cmd/internal/terminal"
 )
 
-func newEcho(t terminal) *cobra.Command {
+func newEcho(t terminal.Terminal) *cobra.Command {
 	var addr string
 	command := &cobra.Command{
 		Use:   "echo",
@@ -25,7 +27,7 @@ func newEcho(t terminal) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("cannot listen on %s (%w): choose another address with --addr", addr, err)
 			}
-			fmt.Fprintf(t.out, "Answering at http://%s. Stop with Ctrl-C.\n", listener.Addr())
+			fmt.Fprintf(t.Out, "Answering at http://%s. Stop with Ctrl-C.\n", listener.Addr())
 			return serveUntilDone(c.Context(), &http.Server{
 				Handler:           http.HandlerFunc(echo),
 				ReadHeaderTimeout: 10 * time.Second,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"postern/cmd/internal/terminal"
 	"postern/testkit/golden"
 )
 
@@ -27,7 +28,7 @@ func TestHelp_golden(t *testing.T) {
 			}
 		}
 	}
-	root := newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")})
+	root := newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")})
 	root.InitDefaultHelpCmd()
 	add(root, "postern")
 	golden.CompareDir(t, "testdata/help", files)
@@ -38,8 +39,8 @@ func helpOf(t *testing.T, c *cobra.Command) string {
 	t.Helper()
 	args := slices.Concat(strings.Fields(c.CommandPath())[1:], []string{"--help"})
 	var printed strings.Builder
-	code := run(t.Context(), args, terminal{out: &printed, err: &printed, in: strings.NewReader("")})
-	if code != exitDone {
+	code := run(t.Context(), args, terminal.Terminal{Out: &printed, Err: &printed, In: strings.NewReader("")})
+	if code != 0 {
 		t.Errorf("postern %q: exit code %d", args, code)
 	}
 	state := ""

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"postern/cmd/internal/terminal"
 )
 
 // Every command that writes a temporary file removes what a killed one left where it writes,
@@ -38,11 +40,11 @@ func TestLeftovers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			left := leave(t, inWork(tt.in))
 			var said strings.Builder
-			run(t.Context(), tt.args, terminal{
-				in:  strings.NewReader(""),
-				out: &said,
-				err: &said,
-				environ: []string{
+			run(t.Context(), tt.args, terminal.Terminal{
+				In:  strings.NewReader(""),
+				Out: &said,
+				Err: &said,
+				Environ: []string{
 					"POSTERN_DATA_DIR=" + inWork("data"), "POSTERN_CONFIG_DIR=" + inWork("config"),
 					"POSTERN_SERVER=http://127.0.0.1:9",
 				},

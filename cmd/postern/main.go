@@ -1,6 +1,6 @@
-// Command postern is the server, its migrations, and the command line of its API in one binary. It owns the flags,
-// output and exit codes, and the credentials kept on this machine. It leaves the construction of the server to package
-// app, calls of the API to package client, and settings to package config.
+// Command postern is the server, its maintenance, and the command line of its API in one binary. It owns the tree of
+// commands, and those that run a server or open its database on this machine. It leaves the construction of the server
+// to package app, settings to package config, and the commands of the API to the packages of cmd/internal.
 package main
 
 import (
@@ -9,17 +9,24 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"postern/app"
+	"postern/cmd/internal/account"
+	"postern/cmd/internal/callers"
+	"postern/cmd/internal/export"
+	"postern/cmd/internal/projects"
+	"postern/cmd/internal/terminal"
 	"postern/platform/nice"
 )
 
 func main() {
-	os.Exit(run(interruptible(), os.Args[1:], terminal{
-		in:      os.Stdin,
-		out:     os.Stdout,
-		err:     os.Stderr,
-		environ: os.Environ(),
-		lower:   nice.Lower,
+	os.Exit(run(interruptible(), os.Args[1:], terminal.Terminal{
+		In:      os.Stdin,
+		Out:     os.Stdout,
+		Err:     os.Stderr,
+		Environ: os.Environ(),
+		Lower:   nice.Lower,
 	}))
 }
 
@@ -39,4 +46,41 @@ func interruptible() context.Context {
 		cancel(context.Canceled)
 	}()
 	return ctx
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, t terminal.Terminal) int {
+	return terminal.Execute(ctx, newRoot(t), args, t)
+}
+
+func newRoot(t terminal.Terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "postern",
+		Short:         "An API gateway that its customers can always leave",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version(),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(t.In)
+	root.SetOut(t.Out)
+	root.SetErr(t.Err)
+	root.SetVersionTemplate("postern {{.Version}}\n")
+	root.SetHelpCommand(terminal.NewHelp())
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newServe(t), newMigrate(t), newBackup(t), newRestore(t), newCopy(t), newSecrets(t), newOperators(t),
+		projects.NewTakedown(t), newRecover(t), newWelcomeLink(t), newBuildExport(t))
+	root.AddCommand(newDemo(t), newEcho(t), projects.NewCreate(t), account.NewAudit(t, newAuditVerify(t)),
+		newVersion(t), newManual(t))
+	root.AddCommand(account.SignIn(t)...)
+	root.AddCommand(account.Teams(t)...)
+	root.AddCommand(projects.Commands(t)...)
+	root.AddCommand(projects.Access(t)...)
+	root.AddCommand(callers.Keys(t)...)
+	root.AddCommand(callers.People(t)...)
+	root.AddCommand(callers.HostedLogin(t)...)
+	root.AddCommand(export.Commands(t)...)
+	root.InitDefaultCompletionCmd() // cobra would add it too late for terminal.SuggestCommands
+	terminal.SuggestCommands(root)
+	return root
 }

@@ -1,19 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"postern/app"
+	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 )
 
 // newOperators opens the database itself: access to the installation's machine decides
 // who is an operator, not another operator.
-func newOperators(t terminal) *cobra.Command {
-	return family(
+func newOperators(t terminal.Terminal) *cobra.Command {
+	return terminal.Family(
 		"operators",
 		"List and change the installation's operators, in its database",
 		newOperatorsChange(
@@ -30,19 +33,19 @@ func addDatabaseFlags(c *cobra.Command) {
 }
 
 // namedDatabase returns the database that the flags name, else the server's.
-func namedDatabase(t terminal, c *cobra.Command) (config.Config, error) {
+func namedDatabase(t terminal.Terminal, c *cobra.Command) (config.Config, error) {
 	dataDir, databaseURL := c.Flag("data-dir").Value.String(), c.Flag("database-url").Value.String()
 	if dataDir == "" && databaseURL == "" {
-		dataDir, databaseURL = t.variable("POSTERN_DATA_DIR"), t.variable("POSTERN_DATABASE_URL")
+		dataDir, databaseURL = t.Variable("POSTERN_DATA_DIR"), t.Variable("POSTERN_DATABASE_URL")
 	}
 	return databaseSettings(t, dataDir, databaseURL)
 }
 
-func newOperatorsChange(t terminal, verb, short string, operator bool) *cobra.Command {
+func newOperatorsChange(t terminal.Terminal, verb, short string, operator bool) *cobra.Command {
 	command := &cobra.Command{
 		Use:   verb + " EMAIL",
 		Short: short,
-		Args:  exactly("EMAIL"),
+		Args:  terminal.Exactly("EMAIL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			settings, err := namedDatabase(t, c)
 			if err != nil {
@@ -55,7 +58,7 @@ func newOperatorsChange(t terminal, verb, short string, operator bool) *cobra.Co
 			if !operator {
 				text = "is no operator"
 			}
-			_, err = fmt.Fprintf(t.out, "%s %s.\n", printable(args[0]), text)
+			_, err = fmt.Fprintf(t.Out, "%s %s.\n", terminal.Printable(args[0]), text)
 			return err
 		},
 	}
@@ -63,7 +66,7 @@ func newOperatorsChange(t terminal, verb, short string, operator bool) *cobra.Co
 	return command
 }
 
-func newOperatorsList(t terminal) *cobra.Command {
+func newOperatorsList(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the operators",
@@ -73,11 +76,11 @@ func newOperatorsList(t terminal) *cobra.Command {
 		},
 	}
 	addDatabaseFlags(command)
-	addJSONFlag(command)
+	terminal.AddJSONFlag(command)
 	return command
 }
 
-func listOperators(ctx context.Context, t terminal, c *cobra.Command) error {
+func listOperators(ctx context.Context, t terminal.Terminal, c *cobra.Command) error {
 	settings, err := namedDatabase(t, c)
 	if err != nil {
 		return err
@@ -86,11 +89,68 @@ func listOperators(ctx context.Context, t terminal, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(c) {
-		return printJSONList(t.out, emails)
+	if terminal.WantsJSON(c) {
+		return terminal.PrintJSONList(t.Out, emails)
 	}
 	for _, email := range emails {
-		fmt.Fprintln(t.out, printable(email))
+		fmt.Fprintln(t.Out, terminal.Printable(email))
 	}
 	return nil
+}
+
+// newRecover opens the database itself: an operator who can write it may let anyone in.
+func newRecover(t terminal.Terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "recover EMAIL",
+		Short: "Print a one-time link that gives an account a new password",
+		Long: `Print a one-time link that gives an account a new password. It works for an hour;
+earlier links of the account stop working. Using it ends the account's sessions. The
+command opens the server's database; the server may be running.`,
+		Args: terminal.Exactly("EMAIL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			settings, err := namedDatabase(t, c)
+			if err != nil {
+				return err
+			}
+			public := cmp.Or(strings.TrimRight(c.Flag("public-url").Value.String(), "/"), settings.PublicURL)
+			code, err := app.RecoveryCode(c.Context(), settings, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(t.Out, public+"/recover/"+code)
+			return err
+		},
+	}
+	addDatabaseFlags(command)
+	command.Flags().String("public-url", "", "how browsers reach the server (POSTERN_PUBLIC_URL)")
+	return command
+}
+
+// newWelcomeLink opens the database itself: an operator who can read it may create the
+// first account.
+func newWelcomeLink(t terminal.Terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "welcome-link",
+		Short: "Print a new one-time link that creates the first account",
+		Long: `Print a new one-time link that creates the first account of an installation. The
+command opens the server's database; the server may be running. Earlier links stop
+working. It fails once the installation has an account.`,
+		Args: terminal.Exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			settings, err := namedDatabase(t, c)
+			if err != nil {
+				return err
+			}
+			public := cmp.Or(strings.TrimRight(c.Flag("public-url").Value.String(), "/"), settings.PublicURL)
+			code, err := app.WelcomeCode(c.Context(), settings)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(t.Out, public+"/welcome/"+code)
+			return err
+		},
+	}
+	addDatabaseFlags(command)
+	command.Flags().String("public-url", "", "how browsers reach the server (POSTERN_PUBLIC_URL)")
+	return command
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 	"postern/handlers"
 	"postern/handlers/pages/ascode"
@@ -84,7 +85,7 @@ func TestReachable(t *testing.T) {
 	for _, route := range controlplane.Routes(server) {
 		pages[route.Method+" "+route.Path] = true
 	}
-	commands := commandsOf(newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")}), "")
+	commands := commandsOf(newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")}), "")
 	usedCommands, usedPages := maps.Clone(localCommands), maps.Clone(dashboardForms)
 	operations := queriesOf(t, server)
 	for operation, one := range ordered.ByName(reaches(t)) {
@@ -134,7 +135,7 @@ func TestReachable_lists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := newRoot(terminal{out: io.Discard, err: io.Discard, in: strings.NewReader("")})
+	root := newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")})
 	queries := queriesOf(t, server)
 	for operation, one := range ordered.ByName(reaches(t)) {
 		for _, path := range one.commands {

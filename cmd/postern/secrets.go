@@ -10,15 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
+	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 )
 
-func newSecrets(t terminal) *cobra.Command {
-	return family("secrets", "Print the key of secrets at rest for gateways", newGatewayKey(t))
+func newSecrets(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("secrets", "Print the key of secrets at rest for gateways", newGatewayKey(t))
 }
 
 // newGatewayKey reads the installation's key itself. It needs no database.
-func newGatewayKey(t terminal) *cobra.Command {
+func newGatewayKey(t terminal.Terminal) *cobra.Command {
 	var file string
 	command := &cobra.Command{
 		Use:   "gateway-key [-o FILE]",
@@ -33,17 +34,17 @@ The command reads the whole key as the control plane does, and always prints the
 same for it. With several keys, while they are replaced, it prints as many.`,
 		Example: `  postern secrets gateway-key --data-dir /var/lib/postern
   POSTERN_SECRETS_KEY=… postern secrets gateway-key -o gateway/secrets.key`,
-		Args: exactly(),
+		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			key, err := app.GatewayKey(config.Config{
-				DataDir:    cmp.Or(c.Flag("data-dir").Value.String(), t.variable("POSTERN_DATA_DIR"), "./data"),
-				SecretsKey: config.Secret(t.variable("POSTERN_SECRETS_KEY")),
+				DataDir:    cmp.Or(c.Flag("data-dir").Value.String(), t.Variable("POSTERN_DATA_DIR"), "./data"),
+				SecretsKey: config.Secret(t.Variable("POSTERN_SECRETS_KEY")),
 			})
 			if err != nil {
 				return err
 			}
 			if file == "" || file == "-" {
-				_, err = fmt.Fprintln(t.out, key.Reveal())
+				_, err = fmt.Fprintln(t.Out, key.Reveal())
 				return err
 			}
 			return writeKey(file, key.Reveal()+"\n")
@@ -58,7 +59,7 @@ same for it. With several keys, while they are replaced, it prints as many.`,
 func writeKey(path, content string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists, and is not overwritten", printable(path))
+		return fmt.Errorf("%s exists, and is not overwritten", terminal.Printable(path))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the key: %w", err)

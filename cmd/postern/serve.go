@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
+	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 )
 
-func newServe(t terminal) *cobra.Command {
+func newServe(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the control plane, the gateway and the background jobs",
@@ -24,7 +25,7 @@ first start prints a link that makes the first account. With PostgreSQL, --roles
 makes a process a control plane, a gateway or a worker alone.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			settings, err := config.Load(c.Flags(), t.environ)
+			settings, err := config.Load(c.Flags(), t.Environ)
 			if err != nil {
 				return err
 			}
@@ -33,7 +34,7 @@ makes a process a control plane, a gateway or a worker alone.`,
 			// the standard logger only.
 			slog.SetLogLoggerLevel(slog.LevelDebug)
 			slog.SetDefault(log)
-			for _, name := range config.Unknown(t.environ) {
+			for _, name := range config.Unknown(t.Environ) {
 				log.Warn("an unknown setting is ignored", "variable", name)
 			}
 			server, err := app.New(c.Context(), settings, version(), log, app.WithBulk(exportCommand))
@@ -48,25 +49,25 @@ makes a process a control plane, a gateway or a worker alone.`,
 	return command
 }
 
-func announce(t terminal, server *app.App) {
-	fmt.Fprintf(t.out, "Postern %s is ready.\n\n", version())
+func announce(t terminal.Terminal, server *app.App) {
+	fmt.Fprintf(t.Out, "Postern %s is ready.\n\n", version())
 	roles := server.Config.Roles
 	if roles != config.AllRoles {
-		fmt.Fprintf(t.out, "  Roles       %s\n", roles)
+		fmt.Fprintf(t.Out, "  Roles       %s\n", roles)
 	}
 	if roles.Control {
-		fmt.Fprintf(t.out, "  Dashboard   %s\n", server.Config.PublicURL)
+		fmt.Fprintf(t.Out, "  Dashboard   %s\n", server.Config.PublicURL)
 	}
 	if roles.Gateway {
-		fmt.Fprintf(t.out, "  Gateway     %s\n", server.Config.GatewayURL)
+		fmt.Fprintf(t.Out, "  Gateway     %s\n", server.Config.GatewayURL)
 	}
 	if says := server.Degraded(); says != "" {
-		fmt.Fprintf(t.out, "\n  %s. Nothing can be changed until it answers.\n", says)
+		fmt.Fprintf(t.Out, "\n  %s. Nothing can be changed until it answers.\n", says)
 	}
 	if server.FirstLink != "" {
-		fmt.Fprintf(t.out, "\n  Open this link to create the first account; it works once:\n  %s\n", server.FirstLink)
+		fmt.Fprintf(t.Out, "\n  Open this link to create the first account; it works once:\n  %s\n", server.FirstLink)
 	}
-	fmt.Fprintf(t.out, "\nStop with Ctrl-C; press it twice to stop without waiting for calls under way.\n")
+	fmt.Fprintf(t.Out, "\nStop with Ctrl-C; press it twice to stop without waiting for calls under way.\n")
 }
 
 // exportCommand runs this program again, to write an export. On Linux that is the program of this process
@@ -80,12 +81,38 @@ func exportCommand(ctx context.Context) *exec.Cmd {
 }
 
 // newBuildExport is the process that exportCommand starts.
-func newBuildExport(t terminal) *cobra.Command {
+func newBuildExport(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:    "build-export",
 		Short:  "Write an export for a server, which starts this itself",
 		Hidden: true,
-		Args:   exactly(),
-		RunE:   func(c *cobra.Command, _ []string) error { return app.BuildExport(c.Context(), t.in, t.out) },
+		Args:   terminal.Exactly(),
+		RunE:   func(c *cobra.Command, _ []string) error { return app.BuildExport(c.Context(), t.In, t.Out) },
 	}
+}
+
+func newMigrate(t terminal.Terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "migrate",
+		Short: "Migrate the database's schema to this version and exit",
+		Long: `Migrate the database's schema to this version and exit. postern serve does
+the same when it starts; use migrate to do it as a separate step.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			settings, err := config.Load(c.Flags(), t.Environ)
+			if err != nil {
+				return err
+			}
+			ours, rivers, err := app.Migrate(c.Context(), settings, slog.New(slog.DiscardHandler))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(
+				t.Out, "Applied %d steps, and %d of the job queue. The schema is up to date.\n", ours, rivers,
+			)
+			return err
+		},
+	}
+	config.AddFlags(command.Flags())
+	return command
 }

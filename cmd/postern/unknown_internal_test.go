@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"postern/core/contract"
+	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 )
 
@@ -27,19 +27,23 @@ func TestCommands_arguments(t *testing.T) {
 			walk(inner)
 		}
 	}
-	walk(newRoot(terminal{}))
+	walk(newRoot(terminal.Terminal{}))
 }
 
 // TestRun_unknownVariables checks that variables without effect are warned of, and that those of commands are not.
 func TestRun_unknownVariables(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("../internal/*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := regexp.MustCompile(`variable\("(POSTERN_[A-Z_]+)"`)
+	own, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := regexp.MustCompile(`Variable\("(POSTERN_[A-Z_]+)"`)
 	names := 0
-	for _, file := range files {
+	for _, file := range append(files, own...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -55,27 +59,11 @@ func TestRun_unknownVariables(t *testing.T) {
 		t.Errorf("%d variables were found in the sources", names)
 	}
 	var out, said bytes.Buffer
-	code := run(t.Context(), nil, terminal{
-		in: strings.NewReader(""), out: &out, err: &said,
-		environ: []string{"POSTERN_TOKN=x", "POSTERN_CONFIG_DIR=" + t.TempDir()},
+	code := run(t.Context(), nil, terminal.Terminal{
+		In: strings.NewReader(""), Out: &out, Err: &said,
+		Environ: []string{"POSTERN_TOKN=x", "POSTERN_CONFIG_DIR=" + t.TempDir()},
 	})
 	if code != 0 || !strings.Contains(said.String(), "unknown setting POSTERN_TOKN is ignored") {
 		t.Errorf("code %d: %s", code, said.String())
-	}
-}
-
-// TestDecodeFile checks that nothing in a file of rules or transforms is left out.
-func TestDecodeFile(t *testing.T) {
-	t.Parallel()
-	for text, says := range map[string]string{
-		`{"mode":"shadow"}` + "\n":        "",
-		`{"mode":"shadow","modus":"off"}`: "modus",
-		`{"mode":"shadow"}{"mode":"off"}`: "follows the document",
-		`{"mode":"shadow"} x`:             "follows the document",
-	} {
-		err := decodeFile([]byte(text), &contract.SavedRules{})
-		if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", text, err, says)
-		}
 	}
 }

@@ -31,9 +31,26 @@ const (
 	testOnly                  // imported by tests only
 )
 
+// commandKit is what the packages of the API's commands see. They don't see each other.
+var commandKit = []string{
+	"cmd/internal/terminal", "cmd/internal/cli", "client", "core/contract", "platform",
+}
+
 // folders is the list that ARCHITECTURE.md describes.
 var folders = []folder{
-	{path: "cmd", floor: commands},
+	{path: "cmd/postern", floor: commands, beside: []string{"cmd/internal"}},
+	// The commands of the API see a server as any other program does.
+	{path: "cmd/internal/terminal", floor: commands, only: []string{"platform"}},
+	{path: "cmd/internal/credentials", floor: commands, only: []string{"cmd/internal/terminal"}},
+	{path: "cmd/internal/cli", floor: commands, only: []string{
+		"cmd/internal/terminal", "cmd/internal/credentials", "client", "core/contract", "platform",
+	}},
+	{path: "cmd/internal/account", floor: commands, only: append([]string{"cmd/internal/credentials"}, commandKit...)},
+	{path: "cmd/internal/callers", floor: commands, only: commandKit},
+	{path: "cmd/internal/projects", floor: commands, only: append([]string{
+		"cmd/internal/credentials", "core/policy", "core/snapshot",
+	}, commandKit...)},
+	{path: "cmd/internal/export", floor: commands, only: append([]string{"bundle"}, commandKit...)},
 	{path: "app", floor: wiring},
 
 	{path: "handlers", floor: edges, beside: []string{"handlers"}},
@@ -181,27 +198,27 @@ var mayRepeat = []string{"core/contract", "core/snapshot", "models"}
 // repeated are structs with five or more members in common with a type of the contract, by folder and name, with the
 // reason why each is a type of its own.
 var repeated = map[string]string{
-	"bundle.Item":                 "has where an item comes from and where it goes, and no count",
-	"bundle.ManifestCounts":       "counts what is in the zip, not what an import creates",
-	"bundle.ManifestOptions":      "options of an export, without its state",
-	"bundle.accessDoc":            "has null where the API leaves a member out",
-	"bundle.approvalDoc":          "has times to the second, and no ETag",
-	"bundle.clientDoc":            "has digests of secrets, and null where the API leaves a member out",
-	"bundle.groupDoc":             "has ids of parents, and null where the API leaves a member out",
-	"bundle.keyDoc":               "has digests of secrets and more ids",
-	"bundle.keyTypeDoc":           "has null where the API leaves a member out",
-	"bundle.projectDoc":           "has a whole project",
-	"bundle.providerDoc":          "has null where the API leaves a member out",
-	"bundle.userDoc":              "has consents, and null where the API leaves a member out",
-	"bundle.versionDoc":           "has the document of a version, and no ETag",
-	"bundle/kong.changesDoc":      "serves Kong's transformers too, whose lists are grouped",
-	"bundle/kong.corsConfig":      "the schema of Kong's own plugin",
-	"cmd/postern.verified":        "what verify prints of a file, without a server",
-	"core/openapi.Operation":      "as it is stored, with a digest",
-	"core/openapi.Summary":        "as it is stored; the contract's adds what was changed",
-	"gateway.publicKey":           "the gateway does not import the contract",
-	"handlers/oidc.managedMember": "the answer to a PUT has no since",
-	"platform/federation.Profile": "the claims of OpenID Connect, read below the contract",
+	"bundle.Item":                  "has where an item comes from and where it goes, and no count",
+	"bundle.ManifestCounts":        "counts what is in the zip, not what an import creates",
+	"bundle.ManifestOptions":       "options of an export, without its state",
+	"bundle.accessDoc":             "has null where the API leaves a member out",
+	"bundle.approvalDoc":           "has times to the second, and no ETag",
+	"bundle.clientDoc":             "has digests of secrets, and null where the API leaves a member out",
+	"bundle.groupDoc":              "has ids of parents, and null where the API leaves a member out",
+	"bundle.keyDoc":                "has digests of secrets and more ids",
+	"bundle.keyTypeDoc":            "has null where the API leaves a member out",
+	"bundle.projectDoc":            "has a whole project",
+	"bundle.providerDoc":           "has null where the API leaves a member out",
+	"bundle.userDoc":               "has consents, and null where the API leaves a member out",
+	"bundle.versionDoc":            "has the document of a version, and no ETag",
+	"bundle/kong.changesDoc":       "serves Kong's transformers too, whose lists are grouped",
+	"bundle/kong.corsConfig":       "the schema of Kong's own plugin",
+	"cmd/internal/export.verified": "what verify prints of a file, without a server",
+	"core/openapi.Operation":       "as it is stored, with a digest",
+	"core/openapi.Summary":         "as it is stored; the contract's adds what was changed",
+	"gateway.publicKey":            "the gateway does not import the contract",
+	"handlers/oidc.managedMember":  "the answer to a PUT has no since",
+	"platform/federation.Profile":  "the claims of OpenID Connect, read below the contract",
 }
 
 // vague are names that say nothing of what is in a package or a file.

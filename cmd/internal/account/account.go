@@ -1,0 +1,161 @@
+// Package account has the commands of the person at the terminal: sign-in, the account and its access tokens, teams
+// with their members and audit logs, and claims of workspaces that were created without an account. It owns what these
+// commands ask and print. Package credentials keeps what a sign-in returns.
+package account
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+func newAccount(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("account", "Change or delete the account that you are signed in with",
+		newAccountUpdate(t),
+		newAccountDelete(t),
+	)
+}
+
+func newAccountUpdate(t terminal.Terminal) *cobra.Command {
+	var in contract.AccountUpdate
+	var passwordFile string
+	command := cli.RequestCommand(t, cli.AsPerson, contract.UpdateAccount.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			if passwordFile != "" && in.Body.Email == nil {
+				return terminal.UsageError("--password-file goes with --email: only a new address needs the password")
+			}
+			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
+				return err
+			}
+			profile, err := client.Do(c.Context(), api, contract.UpdateAccount, in)
+			if err != nil {
+				return err
+			}
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, profile)
+			}
+			return terminal.Details(t.Out, func(row func(...string)) {
+				row("Name", profile.Name)
+				row("E-mail", profile.Email)
+				if profile.UnconfirmedEmail != "" {
+					row("New e-mail", profile.UnconfirmedEmail+", once the link in the mail to it has been opened")
+				}
+			})
+		})
+	command.Long = `Change the name or the e-mail address of your account. A new address needs the
+password. Where the server sends mail, it counts once the link in the mail to it has
+been opened.`
+	command.Example += "\n  postern account update --email ana@example.com --password-file -"
+	passwordFlag(command, &passwordFile)
+	terminal.AddJSONFlag(command)
+	return command
+}
+
+func passwordFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "password-file", "", "file with the password; - for standard input")
+}
+
+// readPassword reads the password, unless no file is given.
+func readPassword(t terminal.Terminal, file string, into *contract.Secret) error {
+	if file == "" {
+		return nil
+	}
+	password, err := terminal.ReadSecret(t, file)
+	*into = contract.Secret(password)
+	return err
+}
+
+func newAccountDelete(t terminal.Terminal) *cobra.Command {
+	var in contract.AccountRemoval
+	var passwordFile string
+	command := cli.RequestCommand(t, cli.AsPerson, contract.DeleteAccount.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			d, err := client.Do(c.Context(), api, contract.GetAccountDeletion, contract.None{})
+			if err != nil {
+				return err
+			}
+			if !d.Password {
+				return terminal.UsageError(
+					"this account has no password: delete it in the dashboard, under Your account",
+				)
+			}
+			if in.Body.Confirm == "" || passwordFile == "" {
+				return terminal.UsageError("give --confirm " + d.Email +
+					" and --password-file FILE to delete the account")
+			}
+			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
+				return err
+			}
+			if _, err := client.Do(c.Context(), api, contract.DeleteAccount, in); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(t.Out, terminal.Printable("The account "+d.Email+" is deleted."+left(d.Teams)))
+			return err
+		})
+	command.Use += " --confirm EMAIL --password-file FILE"
+	command.Long = `Delete your account, with its sessions, access tokens, ways to sign in and memberships.
+It is refused while you are the only owner of a team. An account without a password is
+deleted in the dashboard, after a fresh sign-in. This cannot be undone.`
+	command.Flags().StringVar(&in.Body.Confirm, "confirm", "", "e-mail address of the account")
+	passwordFlag(command, &passwordFile)
+	return command
+}
+
+// left names the teams that a deleted account has left.
+func left(teams []string) string {
+	if len(teams) == 0 {
+		return ""
+	}
+	return " It has left: " + strings.Join(teams, ", ") + "."
+}
+
+func newTokens(t terminal.Terminal) *cobra.Command {
+	return terminal.Family(
+		"tokens",
+		"List and change access tokens",
+		cli.ListCommand(t, cli.AsPerson, contract.ListTokens,
+			[]string{"ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "FROM", ""},
+			func(k contract.Token) []string {
+				this := ""
+				if k.Current {
+					this = "this one"
+				}
+				return []string{k.ID, k.Name, k.Kind, strings.Join(k.Scopes, " "), terminal.OrNever(k.ExpiresAt),
+					terminal.OrNever(k.LastUsedAt), k.LastUsedFrom, this}
+			}),
+		cli.OperationCommand(t, cli.AsPerson, contract.CreateToken,
+			func(_ contract.TokenCreation, k contract.TokenWithSecret) error {
+				return terminal.Details(t.Out, func(row func(...string)) {
+					row("Token", k.Secret.Reveal())
+					row("", "Copy it now. You won't see it again.")
+					row("ID", k.ID)
+					row("Scopes", strings.Join(k.Scopes, " "))
+					row("Expires", terminal.OrNever(k.ExpiresAt))
+				})
+			}),
+		cli.OperationCommand(t, cli.AsPerson, contract.GetToken, func(_ contract.TokenPath, k contract.Token) error {
+			return terminal.Details(t.Out, func(row func(...string)) {
+				row("Token", k.ID)
+				row("Name", k.Name)
+				row("Kind", k.Kind)
+				row("Scopes", strings.Join(k.Scopes, " "))
+				row("Created", terminal.When(&k.CreatedAt))
+				row("Expires", terminal.OrNever(k.ExpiresAt))
+				row("Last used", terminal.OrNever(k.LastUsedAt), k.LastUsedFrom)
+			})
+		}),
+		cli.OperationCommand(t, cli.AsPerson, contract.UpdateToken,
+			func(_ contract.TokenUpdate, k contract.Token) error {
+				_, err := fmt.Fprintf(t.Out, "%s is called %s.\n", k.ID, terminal.Printable(k.Name))
+				return err
+			},
+		),
+		cli.DoneCommand(t, cli.AsPerson, contract.RevokeToken, "%s is revoked."),
+	)
+}

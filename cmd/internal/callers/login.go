@@ -1,0 +1,203 @@
+package callers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+	"postern/platform/fault"
+)
+
+// HostedLogin returns the commands of hosted login.
+func HostedLogin(t terminal.Terminal) []*cobra.Command {
+	return []*cobra.Command{newAppClients(t), newAPIScopes(t), newProviders(t), newSignup(t)}
+}
+
+func newAppClients(t terminal.Terminal) *cobra.Command {
+	rotate := cli.OperationCommand(t, asLogin, contract.RotateAppClientKey,
+		func(_ contract.AppClientPath, rotated contract.AppClientKeys) error {
+			return terminal.Table(t.Out, func(row func(...string)) {
+				row("KEY", "ALGORITHM", "SIGNS FROM", "PUBLISHED UNTIL")
+				for _, k := range rotated.Keys {
+					until := "-"
+					if k.PublishedUntil != nil {
+						until = k.PublishedUntil.Format(time.RFC3339)
+					}
+					row(k.ID, k.Algorithm, k.SignsFrom.Format(time.RFC3339), until)
+				}
+			})
+		})
+	rotate.Long = rotate.Short + ". " + contract.RotateAppClientKey.Doc
+	return terminal.Family("app-clients", "List and change app clients: applications that a tenant's users sign in to",
+		cli.ListCommand(t, asLogin, contract.ListAppClients, []string{"ID", "NAME", "ALGORITHM", "REDIRECT URIS"},
+			func(c contract.AppClient) []string {
+				return []string{c.ID, c.Name, c.Algorithm, strings.Join(c.RedirectURIs, " ")}
+			}),
+		cli.OperationCommand(t, asLogin, contract.CreateAppClient,
+			func(_ contract.AppClientCreation, c contract.SavedAppClient) error { return printAppClient(t, c) }),
+		cli.FactsCommand(t, asLogin, contract.GetAppClient, appClientFacts),
+		cli.OperationCommand(t, asLogin, contract.UpdateAppClient,
+			func(_ contract.AppClientUpdate, c contract.SavedAppClient) error { return printAppClient(t, c) }),
+		cli.FactsCommand(t, asLogin, contract.FreezeAppClient, appClientFacts),
+		cli.FactsCommand(t, asLogin, contract.UnfreezeAppClient, appClientFacts),
+		terminal.Family("signing-keys", "Rotate the keys that sign the tokens of an app client", rotate),
+		cli.DoneCommand(t, asLogin, contract.DeleteAppClient, "%s is deleted."),
+	)
+}
+
+func appClientFacts(c contract.AppClient) [][2]string {
+	state := "active"
+	if c.Frozen {
+		state = "frozen"
+	}
+	return [][2]string{
+		{"Client ID", c.ID},
+		{"Name", c.Name},
+		{"State", state},
+		{"Issuer", c.Issuer},
+		{"Redirect URIs", strings.Join(c.RedirectURIs, " ")},
+		{"API scopes", strings.Join(c.APIScopes, " ")},
+	}
+}
+
+func printAppClient(t terminal.Terminal, c contract.SavedAppClient) error {
+	err := cli.PrintFacts(t, appClientFacts(c.AppClient))
+	if err == nil && c.ClientSecret != "" {
+		_, err = fmt.Fprintf(t.Out, "\n  %s\n\nThat is its client secret. Copy it now. You won't see it again.\n",
+			c.ClientSecret.Reveal())
+	}
+	cli.PrintWarnings(t.Out, c.Warnings)
+	return err
+}
+
+// onLogin tries a call with each credential until one may read the tenant, app client or
+// provider.
+func onLogin[T any](
+	t terminal.Terminal, c *cobra.Command, id string, call func(context.Context, cli.Caller) (T, error),
+) (T, error) {
+	var none T
+	s, err := cli.OpenSession(t, c)
+	if err != nil {
+		return none, err
+	}
+	callers, err := s.Callers()
+	if err != nil {
+		return none, err
+	}
+	out, err := cli.First(c.Context(), callers, call)
+	if fault.CodeOf(err) == "not_found" {
+		return out, fault.New(fault.NotFound, "not_found", "there is no %q at %s, or none that the credentials kept "+
+			"here may see", id, s.Server).Because(err)
+	}
+	return out, err
+}
+
+// asLogin runs a command with the first credential that may read what its first argument names, as onLogin does.
+func asLogin(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
+	_, err := onLogin(t, c, c.Flags().Arg(0), func(_ context.Context, api cli.Caller) (struct{}, error) {
+		return struct{}{}, run(api.Client)
+	})
+	return err
+}
+
+func newProviders(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("providers", "List and change the identity providers of an app client",
+		cli.ListCommand(t, asLogin, contract.ListProviders,
+			[]string{"ID", "TYPE", "STATE", "CLIENT ID", "ISSUER", "CALLBACK URL"},
+			func(p contract.Provider) []string {
+				return []string{p.ID, p.Type, providerState(p), p.ClientID, p.Issuer, p.CallbackURL}
+			}),
+		cli.FactsCommand(t, asLogin, contract.CreateProvider, providerFacts),
+		cli.FactsCommand(t, asLogin, contract.GetProvider, providerFacts),
+		cli.FactsCommand(t, asLogin, contract.UpdateProvider, providerFacts),
+		newProvidersTest(t),
+		cli.DoneCommand(t, asLogin, contract.DeleteProvider, "%s is deleted."),
+	)
+}
+
+func providerState(p contract.Provider) string {
+	if p.Enabled {
+		return "on"
+	}
+	return "off"
+}
+
+func providerFacts(p contract.Provider) [][2]string {
+	facts := [][2]string{
+		{"Provider", p.ID},
+		{"Type", p.Type},
+		{"State", providerState(p)},
+		{"Client ID", p.ClientID},
+		{"Callback URL", p.CallbackURL},
+	}
+	if p.Issuer != "" {
+		facts = append(facts, [2]string{"Issuer", p.Issuer})
+	}
+	if len(p.AuthoritativeDomains) > 0 {
+		facts = append(facts, [2]string{"Authoritative for", strings.Join(p.AuthoritativeDomains, " ")})
+	}
+	return facts
+}
+
+func newSignup(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("signup", "Show and change who may sign in to a tenant for the first time",
+		cli.FactsCommand(t, cli.AsHolder, contract.GetSignupPolicy, signupFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.UpdateSignupPolicy, signupFacts),
+		terminal.Family("approvals", "List and change the approvals of a tenant, which let users sign up",
+			cli.ListCommand(t, cli.AsHolder, contract.ListApprovals, []string{"ID", "KIND", "VALUE", "GROUPS"},
+				func(a contract.Approval) []string {
+					return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}
+				}),
+			cli.FactsCommand(t, cli.AsHolder, contract.CreateApproval, approvalFacts),
+			cli.FactsCommand(t, cli.AsHolder, contract.GetApproval, approvalFacts),
+			cli.FactsCommand(t, cli.AsHolder, contract.UpdateApproval, approvalFacts),
+			cli.DoneCommand(t, cli.AsHolder, contract.DeleteApproval, "%s is deleted."),
+		),
+	)
+}
+
+func signupFacts(p contract.SignupPolicy) [][2]string {
+	who := "all users of its providers"
+	if p.InviteOnly {
+		who = "invited and approved users only"
+	}
+	return [][2]string{{"May sign up", who}}
+}
+
+func approvalFacts(a contract.Approval) [][2]string {
+	return [][2]string{
+		{"Approved", a.Value},
+		{"Kind", a.Kind},
+		{"Id", a.ID},
+		{"Groups", strings.Join(a.Groups, " ")},
+	}
+}
+
+func newProvidersTest(t terminal.Terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "test PROVIDER",
+		Short: "Test a provider without a user who signs in",
+		Long: `Test a provider without a user who signs in: its discovery document, its keys, and
+whether it accepts the client ID and secret. The exit status is 1 if the test fails.`,
+		Args: terminal.Exactly("PROVIDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			found, err := onLogin(t, c, args[0], func(ctx context.Context, api cli.Caller) (contract.Diagnosis, error) {
+				return api.TestProvider(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return cli.PrintDiagnosis(t, c, found)
+		},
+	}
+	terminal.AddJSONFlag(command)
+	cli.AddServerFlag(command)
+	return command
+}

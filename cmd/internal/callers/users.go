@@ -1,0 +1,218 @@
+package callers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+// People returns the commands of tenants and of the people in them.
+func People(t terminal.Terminal) []*cobra.Command {
+	return []*cobra.Command{newTenants(t), newUsers(t), newGroups(t), newGroupMappings(t)}
+}
+
+func newUsers(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("users", "List and change the users of tenants",
+		cli.ListCommand(t, cli.AsHolder, contract.ListUsers, []string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"},
+			func(u contract.User) []string {
+				return []string{u.ID, u.Email, u.Name, u.State, terminal.OrNever(u.LastLoginAt)}
+			}),
+		cli.FactsCommand(t, cli.AsHolder, contract.CreateUser, userFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.GetUser, userFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.UpdateUser, userFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.FreezeUser, userFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.UnfreezeUser, userFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.CreateUserInvitation, func(i contract.UserInvitation) [][2]string {
+			return [][2]string{{"Link", i.URL.Reveal()}, {"Ends", terminal.When(&i.ExpiresAt)}}
+		}),
+		cli.DoneCommand(t, cli.AsHolder, contract.DeleteUser, "%s is deleted."),
+		newUserSessions(t),
+		newConsents(t),
+	)
+}
+
+func userFacts(u contract.User) [][2]string {
+	facts := [][2]string{
+		{"User", u.Email},
+		{"Id", u.ID},
+		{"Name", u.Name},
+		{"State", u.State},
+		{"Last login", terminal.OrNever(u.LastLoginAt)},
+	}
+	for _, one := range u.Identities {
+		facts = append(facts, [2]string{"Identity", one.Subject + " of " + one.Issuer})
+	}
+	for _, g := range u.Groups {
+		role := "by a nested group"
+		if g.IsDirect() {
+			role = *g.Role
+		}
+		facts = append(facts, [2]string{"Group", g.Name + " (" + role + ")"})
+	}
+	return facts
+}
+
+func newUserSessions(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("sessions", "List and end the sessions of a user",
+		cli.ListCommand(t, cli.AsHolder, contract.ListUserSessions,
+			[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
+			func(s contract.UserSession) []string {
+				return []string{s.ID, s.ClientName, s.Provider, terminal.When(&s.CreatedAt),
+					terminal.OrNever(s.LastSeenAt), s.UserAgent}
+			}),
+		cli.DoneCommand(t, cli.AsHolder, contract.EndUserSession, "%s is ended."),
+		cli.FactsCommand(t, cli.AsHolder, contract.EndUserSessions, func(s contract.EndedSessions) [][2]string {
+			return [][2]string{{"Ended", strconv.FormatInt(s.Ended, 10)}}
+		}),
+	)
+}
+
+func newConsents(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("consents", "List and withdraw what a user agreed to share",
+		cli.ListCommand(t, cli.AsHolder, contract.ListConsents, []string{"APP CLIENT", "ID", "SCOPES", "SINCE"},
+			func(c contract.Consent) []string {
+				return []string{c.ClientName, c.Client, strings.Join(c.Scopes, " "), terminal.When(&c.CreatedAt)}
+			}),
+		cli.DoneCommand(t, cli.AsHolder, contract.WithdrawConsent, "The consent to %s is withdrawn."),
+	)
+}
+
+func newGroups(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("groups", "List and change the groups of tenants",
+		cli.ListCommand(t, cli.AsHolder, contract.ListGroups, []string{"ID", "NAME", "DISPLAY NAME", "MEMBERS"},
+			func(g contract.Group) []string {
+				return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10)}
+			}),
+		cli.FactsCommand(t, cli.AsHolder, contract.CreateGroup, groupFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.GetGroup, groupFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.UpdateGroup, groupFacts),
+		cli.DoneCommand(t, cli.AsHolder, contract.DeleteGroup, "%s is deleted."),
+		terminal.Family(
+			"members",
+			"List and change the direct members of a group",
+			cli.ListCommand(t, cli.AsHolder, contract.ListGroupMembers,
+				[]string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
+				func(m contract.GroupMember) []string {
+					return []string{m.User, m.Email, m.Name, m.State, m.Role}
+				},
+			),
+			cli.FactsCommand(t, cli.AsHolder, contract.SetGroupMember, groupFacts),
+			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupMember, "%s is no longer in the group."),
+		),
+		cli.FactsCommand(t, cli.AsHolder, contract.NestGroup, groupFacts),
+		cli.DoneCommand(t, cli.AsHolder, contract.UnnestGroup, "%s is no longer in it."),
+	)
+}
+
+func groupFacts(g contract.Group) [][2]string {
+	facts := [][2]string{
+		{"Group", g.Name},
+		{"Id", g.ID},
+		{"Shown as", g.DisplayName},
+		{"Members", strconv.FormatInt(g.Members, 10)},
+	}
+	for _, child := range g.Children {
+		facts = append(facts, [2]string{"Contains", child.Name + " (" + child.ID + ")"})
+	}
+	for _, parent := range g.Parents {
+		facts = append(facts, [2]string{"Is in", parent.Name + " (" + parent.ID + ")"})
+	}
+	return facts
+}
+
+func newGroupMappings(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("group-mappings", "List and change by which claims of a provider users are in groups",
+		cli.OperationCommand(t, asLogin, contract.GetGroupMappings,
+			func(_ contract.ProviderPath, found contract.GroupMappings) error {
+				return printGroupMappings(t, found)
+			}),
+		newGroupMappingsAdd(t), newGroupMappingsRemove(t))
+}
+
+func newGroupMappingsAdd(t terminal.Terminal) *cobra.Command {
+	return changingGroupMappings(t, &cobra.Command{
+		Use:   "add PROVIDER CLAIM VALUE GROUP",
+		Short: "Put users whose claim has the value into a group, at their next sign-in",
+		Example: "  postern group-mappings add idp_… groups /billing billing\n" +
+			"  postern group-mappings add idp_… realm_access.roles admin- admins --prefix\n" +
+			"  postern group-mappings add idp_… teams acme/sre on-call",
+	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {
+		return append(now.Rules(), one), nil
+	})
+}
+
+func newGroupMappingsRemove(t terminal.Terminal) *cobra.Command {
+	return changingGroupMappings(t, &cobra.Command{
+		Use:   "remove PROVIDER CLAIM VALUE GROUP",
+		Short: "Remove a rule; with the last one of a group, users whom rules put there leave it at once",
+	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {
+		rules := len(now.Mappings)
+		now.Mappings = slices.DeleteFunc(now.Mappings, func(is contract.NamedGroupMapping) bool {
+			return is.Claim == one.Claim && is.Value == one.Value && is.Match == one.Match &&
+				(is.Group == one.Group || is.GroupName == one.Group)
+		})
+		if len(now.Mappings) == rules {
+			return nil, fmt.Errorf("the provider has no such rule: see postern group-mappings list")
+		}
+		return now.Rules(), nil
+	})
+}
+
+// changingGroupMappings completes a command that changes the list of rules by one.
+func changingGroupMappings(
+	t terminal.Terminal, command *cobra.Command,
+	change func(contract.GroupMappings, contract.GroupMapping) ([]contract.GroupMapping, error),
+) *cobra.Command {
+	var prefix bool
+	command.Args = terminal.Exactly("PROVIDER", "CLAIM", "VALUE", "GROUP")
+	command.RunE = func(c *cobra.Command, args []string) error {
+		one := contract.GroupMapping{Claim: args[1], Value: args[2], Match: contract.MatchExact, Group: args[3]}
+		if prefix {
+			one.Match = contract.MatchPrefix
+		}
+		return asLogin(t, c, func(api *client.Client) error {
+			in := contract.GroupMappingsUpdate{ProviderPath: contract.ProviderPath{Provider: args[0]}}
+			now, err := client.Do(c.Context(), api, contract.GetGroupMappings, in.ProviderPath)
+			if err != nil {
+				return err
+			}
+			in.IfMatch = now.ETag
+			if in.Body.Mappings, err = change(now, one); err != nil {
+				return err
+			}
+			if now, err = client.Do(c.Context(), api, contract.SetGroupMappings, in); err != nil {
+				return err
+			}
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, now)
+			}
+			return printGroupMappings(t, now)
+		})
+	}
+	command.Flags().BoolVar(&prefix, "prefix", false, "the value is how the claim's value begins")
+	terminal.AddJSONFlag(command)
+	cli.AddServerFlag(command)
+	return command
+}
+
+func printGroupMappings(t terminal.Terminal, found contract.GroupMappings) error {
+	if len(found.Mappings) == 0 {
+		_, err := fmt.Fprintln(t.Out, "No rules: claims of this provider put users into no group.")
+		return err
+	}
+	return terminal.Table(t.Out, func(row func(...string)) {
+		row("CLAIM", "MATCH", "VALUE", "GROUP")
+		for _, one := range found.Mappings {
+			row(one.Claim, one.Match, one.Value, cmp.Or(one.GroupName, one.Group))
+		}
+	})
+}

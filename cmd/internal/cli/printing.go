@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+	"postern/platform/fault"
+)
+
+// PrintDiagnosis prints a report. It returns an error for one that fails, so that scripts see it.
+func PrintDiagnosis(t terminal.Terminal, c *cobra.Command, found contract.Diagnosis) error {
+	var err error
+	if terminal.WantsJSON(c) {
+		err = terminal.PrintJSON(t.Out, found)
+	} else {
+		err = terminal.Details(t.Out, func(row func(...string)) {
+			row("STEP", "OUTCOME", "DETAIL")
+			for _, step := range found.Steps {
+				row(step.Step, string(step.Outcome), step.Detail)
+			}
+			for _, key := range found.Keys {
+				row("key", key.Type, strings.TrimSpace(key.ID+" "+key.Algorithm))
+			}
+		})
+	}
+	if err == nil && found.Outcome == contract.TestFail {
+		return fault.New(fault.Conflict, "test_failed", "the test failed; the steps say why")
+	}
+	return err
+}
+
+// KeyCount counts keys.
+func KeyCount(keys, active int64) terminal.Count {
+	return terminal.Count{N: keys, One: "key", Detail: fmt.Sprintf("(%d active)", active)}
+}
+
+// PrintAlong prints what a deletion takes along.
+func PrintAlong(out io.Writer, things ...terminal.Count) error {
+	var some []string
+	for _, c := range things {
+		if c.N > 0 {
+			some = append(some, c.String())
+		}
+	}
+	if len(some) == 0 {
+		some = []string{"nothing else"}
+	}
+	_, err := fmt.Fprintf(out, "Goes along: %s.\n", strings.Join(some, ", "))
+	return err
+}
+
+// ConfirmName asks for the name of what is deleted for good.
+func ConfirmName(t terminal.Terminal, noun, name string, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !t.Asks() {
+		return terminal.UsageError("give --yes to delete a " + noun + " that is in use without being asked")
+	}
+	if !terminal.Answered(t, "This cannot be undone. Type the "+noun+"'s name, "+name+", to delete it: ", name) {
+		return terminal.UsageError("nothing was deleted")
+	}
+	return nil
+}
+
+// PrintStaying prints which projects a deletion leaves.
+func PrintStaying(t terminal.Terminal, projects []string) {
+	if len(projects) > 0 {
+		fmt.Fprintln(t.Out, terminal.Printable("Projects stay: "+strings.Join(projects, ", ")+"."))
+	}
+}

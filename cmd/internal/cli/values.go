@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+// setLimits adds WINDOW=CALLS, or several of them with commas between them, to limits; noLimits sets empty ones. The
+// server validates the windows.
+func setLimits(limits *contract.Limits, text string) error {
+	if text == noLimits && len(*limits) == 0 {
+		*limits = contract.Limits{}
+		return nil
+	}
+	added, err := readLimits(strings.Split(text, ","))
+	if err != nil {
+		return err
+	}
+	for window, calls := range *limits {
+		if _, twice := added[window]; twice {
+			return fmt.Errorf("%s is named twice", window)
+		}
+		added[window] = calls
+	}
+	*limits = added
+	return nil
+}
+
+// readLimits parses WINDOW=CALLS, and returns nil for none.
+func readLimits(pairs []string) (map[string]int64, error) {
+	var limits map[string]int64
+	for _, pair := range pairs {
+		window, number, ok := strings.Cut(pair, "=")
+		calls, err := strconv.ParseInt(number, 10, 64)
+		if !ok || window == "" || err != nil {
+			return nil, fmt.Errorf("%q is not WINDOW=CALLS, such as minute=100", pair)
+		}
+		if _, twice := limits[window]; twice {
+			return nil, fmt.Errorf("%s is named twice", window)
+		}
+		if limits == nil {
+			limits = map[string]int64{}
+		}
+		limits[window] = calls
+	}
+	return limits, nil
+}
+
+// LimitsText formats limits, the shortest window first.
+func LimitsText(limits map[string]int64) string {
+	windows := []string{"second", "minute", "hour", "day", "month", "year"}
+	var parts []string
+	byLength := func(a, b string) int { return slices.Index(windows, a) - slices.Index(windows, b) }
+	for _, window := range slices.SortedFunc(maps.Keys(limits), byLength) {
+		parts = append(parts, fmt.Sprintf("%d per %s", limits[window], window))
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxDays keeps a number of days from overflowing a duration.
+const maxDays = 36500
+
+// readDuration parses a duration as time.ParseDuration does, and days such as "90d",
+// which have 24 hours.
+func readDuration(s string) (time.Duration, error) {
+	days, ok := strings.CutSuffix(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || n < 0 || n > maxDays {
+		return 0, errors.New("not a number of days")
+	}
+	return time.Duration(n) * 24 * time.Hour, nil
+}
+
+// ShowDuration formats a duration for readDuration: whole days in days, and without
+// units that are zero.
+func ShowDuration(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// readTime parses a time, or a duration from now.
+func readTime(s string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	if d, err := readDuration(s); err == nil && d > 0 {
+		return now.Add(d).UTC().Truncate(time.Second), nil
+	}
+	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or one from now such as 90d")
+}
+
+// readPast parses a time, or a duration before now.
+func readPast(s string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	if d, err := readDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
+}
+
+// PrintWarnings prints what the server allowed but may surprise, a line each.
+func PrintWarnings(w io.Writer, list []contract.Warning) {
+	for i, one := range list {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "Note: %s (%s)\n", terminal.Printable(one.Detail), terminal.Printable(one.Code))
+	}
+}

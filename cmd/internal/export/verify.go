@@ -1,0 +1,198 @@
+package export
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/bundle"
+	"postern/bundle/targets"
+	"postern/cmd/internal/terminal"
+)
+
+// verified is the output of verify --json.
+type verified struct {
+	File       string         `json:"file"`
+	SHA256     string         `json:"sha256"`
+	Signature  string         `json:"signature"` // one of the three below
+	Project    string         `json:"project"`
+	Format     bundle.Format  `json:"format"`
+	Generator  string         `json:"generator"`
+	ExportedAt string         `json:"exported_at"`
+	Revision   int64          `json:"revision"`
+	Entries    int            `json:"entries"`
+	Keys       int64          `json:"keys"`
+	Items      int64          `json:"items"`
+	Ledger     bundle.Summary `json:"ledger"`
+}
+
+const (
+	signatureValid     = "valid"     // by the key of --signed-by
+	signatureUnchecked = "unchecked" // present, but no key was given
+	signatureNone      = "none"
+)
+
+func newVerify(t terminal.Terminal) *cobra.Command {
+	var sum, key string
+	command := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Verify an exported zip, offline",
+		Long: `Verify an exported zip, offline: that it is safe to unpack, that every file matches
+its checksum and none is missing or added, that the ledger accounts for everything
+in it, and that every generated file is what Postern generates from the project.
+Nothing is unpacked.
+
+These checks find accidental and partial changes. They cannot find a zip that was
+replaced by a consistent export of another project. To verify where it comes from, give
+--sha256, which the server shows for each export, or --signed-by, the server's key
+from /.well-known/postern-export-key.`,
+		Args: terminal.Exactly("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			// An empty value comes from an unset variable in a script, and must not
+			// disable the check.
+			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
+				return terminal.UsageError(
+					"--sha256 and --signed-by need a value: leave out the one that is not to be checked",
+				)
+			}
+			against, err := readAgainst(sum, key)
+			if err != nil {
+				return err
+			}
+			report, err := VerifyFile(c.Context(), args[0], against)
+			if err != nil {
+				return err
+			}
+			out := verifiedOf(args[0], report, against)
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, out)
+			}
+			return printVerified(t, out)
+		},
+	}
+	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the whole zip must have, in hexadecimal")
+	command.Flags().
+		StringVar(&key, "signed-by", "", "public `KEY` that must have signed it: a PEM file, or the key in base64")
+	terminal.AddJSONFlag(command)
+	return command
+}
+
+func readAgainst(sum, key string) (bundle.Against, error) {
+	against := bundle.Against{Targets: targets.All()}
+	if sum != "" {
+		raw, err := hex.DecodeString(sum)
+		if err != nil || len(raw) != 32 {
+			return against, terminal.UsageError("--sha256 takes 64 hexadecimal digits")
+		}
+		against.SHA256 = (*[32]byte)(raw)
+	}
+	if key == "" {
+		return against, nil
+	}
+	var err error
+	against.SignedBy, err = readPublicKeys(key)
+	return against, err
+}
+
+// readPublicKeys reads Ed25519 keys from a PEM file (RFC 7468, section 13), or decodes
+// key as one key in base64.
+func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
+	text, err := os.ReadFile(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		raw, decoding := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
+		if decoding != nil || len(raw) != ed25519.PublicKeySize {
+			return nil, fmt.Errorf("--signed-by: there is no file %s, and it is no Ed25519 key in base64", key)
+		}
+		return []ed25519.PublicKey{raw}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--signed-by: %w", err)
+	}
+	var keys []ed25519.PublicKey
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
+		public, ok := parsed.(ed25519.PublicKey)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("--signed-by: %s has a block that is no Ed25519 public key", key)
+		}
+		keys = append(keys, public)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("--signed-by: %s has no public key as PEM", key)
+	}
+	return keys, nil
+}
+
+// VerifyFile verifies the zip in a file.
+func VerifyFile(ctx context.Context, name string, against bundle.Against) (bundle.Report, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return bundle.Report{}, fmt.Errorf("cannot read the zip: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return bundle.Report{}, fmt.Errorf("cannot read the zip: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return bundle.Report{}, fmt.Errorf("%s is no file: name the zip itself", name)
+	}
+	return bundle.Verify(ctx, file, info.Size(), against)
+}
+
+func verifiedOf(name string, report bundle.Report, against bundle.Against) verified {
+	signature := signatureNone
+	switch {
+	case report.Signed && len(against.SignedBy) > 0:
+		signature = signatureValid
+	case report.Signed:
+		signature = signatureUnchecked
+	}
+	return verified{
+		File:       name,
+		SHA256:     hex.EncodeToString(report.SHA256[:]),
+		Signature:  signature,
+		Project:    report.Manifest.Project.Name,
+		Format:     report.Manifest.Options.Format,
+		Generator:  report.Manifest.Generator,
+		ExportedAt: report.Manifest.ExportedAt,
+		Revision:   report.Manifest.Revision,
+		Entries:    report.Entries,
+		Keys:       report.Keys,
+		Items:      report.Items,
+		Ledger:     report.Summary,
+	}
+}
+
+// signatureTexts are the messages for the states of a signature.
+var signatureTexts = map[string]string{
+	signatureValid:     "signed by the key given",
+	signatureUnchecked: "not checked; use --signed-by KEY to check that the server made it",
+	signatureNone:      "not signed",
+}
+
+func printVerified(t terminal.Terminal, v verified) error {
+	fmt.Fprintf(t.Out, "%s is whole.\n\n", v.File)
+	return terminal.Details(t.Out, func(row func(...string)) {
+		row("  project", fmt.Sprintf("%s, revision %d, as %s", v.Project, v.Revision, v.Format))
+		row("  exported", fmt.Sprintf("%s by %s", v.ExportedAt, v.Generator))
+		row("  sha256", v.SHA256)
+		row("  signature", signatureTexts[v.Signature])
+		row("  checked", fmt.Sprintf("%d files against SHA256SUMS, none missing or added", v.Entries))
+		row("", "every generated file against what Postern writes for the project")
+		row("", fmt.Sprintf("%d API keys", v.Keys))
+		row("", fmt.Sprintf("%d ledger items, each leading to what it names", v.Items))
+		row("  ledger", fmt.Sprintf("%d exact, %d approximate, %d lossy, %d skipped",
+			v.Ledger.Exact, v.Ledger.Approximate, v.Ledger.Lossy, v.Ledger.Skipped))
+	})
+}

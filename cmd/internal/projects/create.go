@@ -1,0 +1,322 @@
+package projects
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/credentials"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+type createFlags struct {
+	proxy        contract.NewProxy
+	openapi      string
+	environments []string
+	keyTypes     []string
+	issuers      []string
+	auth         contract.NewRequestsAuth
+	requireKey   bool
+
+	endpoint, endpointSecret string // of --introspection
+	login                    hostedLogin
+	json                     bool
+}
+
+// NewCreate returns the command that puts a proxy in front of an API, with an account or without one.
+func NewCreate(t terminal.Terminal) *cobra.Command {
+	var f createFlags
+	command := &cobra.Command{
+		Use:   "create --target URL",
+		Short: "Put a proxy in front of an API",
+		Long: `Put a proxy in front of an API. No account is needed: the proxy gets a workspace
+of its own. Its key and claim code are stored in your configuration directory (set
+another with POSTERN_CONFIG_DIR), where the other commands find them.
+
+After postern login, the proxy is created in your first team, or in --team. If
+POSTERN_TOKEN is set, it is created in that token's team or workspace. If the
+server requires a token from callers without an account, set it as
+POSTERN_ANONYMOUS_TOKEN.`,
+		Example: `  postern create --target https://api.example.com --require-key
+  postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			in, err := f.input(t)
+			if err != nil {
+				return err
+			}
+			if in.Login, err = f.login.input(t); err != nil {
+				return err
+			}
+			s, err := cli.OpenSession(t, c)
+			if err != nil {
+				return err
+			}
+			return create(c.Context(), t, s, in, f.json)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
+	flags.StringVar(&f.openapi, "openapi", "", "OpenAPI document, as a file or an address: its servers become "+
+		"environments")
+	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (default: from the target's host)")
+	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
+	flags.StringVar(&f.proxy.Product, "product", "", "product of the project (created if there is none "+
+		"of that name)")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own "+
+		"(created if it does not exist)")
+	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (default: 1.0.0)")
+	cli.TeamFlag(command, &f.proxy.Team)
+	flags.StringArrayVar(
+		&f.environments, "env", nil, "environment as NAME=URL, repeatable (default: prod=TARGET)",
+	)
+	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key, or a token of "+
+		"--login; short for --auth authenticate")
+	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough, or authenticate (the default with --login)")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (when "+
+		"absent: api_key, with --login jwt too, and jwt alone with nothing but --login)")
+	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
+	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
+	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
+	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, "+
+		"once for each")
+	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider for sign-in, as "+
+		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, repeatable: the environment variable has the client secret; or "+
+		"github=managed")
+	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign "+
+		"in, once for each")
+	flags.BoolVar(&f.json, "json", false, "print the API's answer as JSON, with the workspace key")
+	cli.AddServerFlag(command)
+	return command
+}
+
+// input returns the request that the flags describe. The server validates the values.
+func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
+	in := f.proxy
+	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" {
+		return in, terminal.UsageError("--target is missing: the URL that calls are forwarded to")
+	}
+	if document := f.openapi; document != "" {
+		if !isWebAddress(document) {
+			var err error
+			if document, err = readDocument(t.In, document); err != nil {
+				return in, err
+			}
+		}
+		in.OpenAPI = contract.SourceOf(document)
+	}
+	for _, pair := range f.environments {
+		name, target, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || target == "" {
+			return in, terminal.UsageError(fmt.Sprintf("--env %q is not NAME=URL", pair))
+		}
+		if in.Environments == nil {
+			in.Environments = map[string]contract.EnvironmentTarget{}
+		}
+		if _, twice := in.Environments[name]; twice {
+			return in, terminal.UsageError(fmt.Sprintf("--env names %s twice", name))
+		}
+		in.Environments[name] = contract.EnvironmentTarget{Target: target}
+	}
+	auth := f.auth
+	if f.requireKey {
+		if auth.Mode != "" && auth.Mode != "authenticate" {
+			return in, terminal.UsageError("--require-key and --auth " + auth.Mode + " contradict each other")
+		}
+		auth.Mode = "authenticate"
+	}
+	for _, pair := range f.keyTypes {
+		name, scopes, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || scopes == "" {
+			return in, terminal.UsageError(fmt.Sprintf("--key-type %q is not NAME=SCOPE,SCOPE", pair))
+		}
+		auth.KeyTypes = append(auth.KeyTypes, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
+	}
+	var err error
+	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
+		return in, err
+	}
+	if auth.Opaque, err = introspection(t, f.endpoint, f.endpointSecret); err != nil {
+		return in, err
+	}
+	if auth.Opaque != nil || auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" ||
+		auth.KeyTypes != nil {
+		in.RequestsAuth = &auth
+	}
+	return in, nil
+}
+
+func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract.NewProxy, asJSON bool) error {
+	api, err := client.New(s.Server, s.Token)
+	if err != nil {
+		return err
+	}
+	api = api.WithAnonymousToken(t.Variable("POSTERN_ANONYMOUS_TOKEN"))
+	var made contract.Proxy
+	person, err := s.Personal()
+	if err != nil {
+		return err
+	}
+	if person != nil {
+		if made, err = client.Do(ctx, person.Client, contract.CreateProxy, in.Request()); err != nil {
+			return s.LoginOver(person, err)
+		}
+		return printCreated(t.Out, made, "", asJSON)
+	}
+	created := false
+	err = s.Kept.Keeping(s.Server, func() (*credentials.Workspace, error) {
+		if made, err = client.Do(ctx, api, contract.CreateProxy, in.Request()); err != nil {
+			return nil, err
+		}
+		created = true
+		kept := &credentials.Workspace{
+			Project:   made.Project.Name,
+			ProjectID: made.Project.ID,
+			Key:       made.WorkspaceKey.Reveal(),
+			ExpiresAt: made.ExpiresAt,
+		}
+		if made.Claim != nil {
+			kept.ClaimCode = made.Claim.Code.Reveal()
+		}
+		return kept, nil
+	})
+	if err != nil && !created {
+		return err
+	}
+	if err != nil {
+		// The disk may be full by now. The key is shown, or it would be lost.
+		fmt.Fprintf(
+			t.Err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n",
+			made.WorkspaceKey.Reveal(),
+		)
+		return fmt.Errorf("%w (the proxy %s exists)", err, made.Project.Name)
+	}
+	return printCreated(t.Out, made, s.Kept.Path, asJSON)
+}
+
+func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) error {
+	if asJSON {
+		return terminal.PrintJSON(w, made)
+	}
+	fmt.Fprintf(w, "%s %s is ready.\n\n", made.Project.Name, made.Project.Version)
+	err := terminal.Details(w, func(row func(...string)) {
+		for _, e := range made.Project.Environments {
+			row("  "+e.Name, e.URL)
+			row("", "forwards to "+e.Target)
+			if key, ok := made.APIKeys[e.Name]; ok {
+				row("", "API key "+key.Key.Reveal())
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if len(made.APIKeys) > 0 {
+		fmt.Fprintf(w, "\nWrite the API key down: it is not shown again.\n")
+	}
+	if err := printLogin(w, made.Login); err != nil {
+		return err
+	}
+	cli.PrintWarnings(w, made.Warnings)
+	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
+	if made.Claim != nil {
+		fmt.Fprintf(
+			w, "\nThe proxy ends on %s%s unless an account claims it:\n  %s\n", terminal.When(made.ExpiresAt),
+			terminal.DaysLeft(made.ExpiresAt), made.Claim.URL,
+		)
+	}
+	if keptIn != "" {
+		fmt.Fprintf(w, "\nIts workspace key is kept in %s.\n", keptIn)
+	}
+	return nil
+}
+
+// curl returns a call of the first environment to paste into a shell. Keys and
+// addresses contain no characters that need quoting.
+func curl(made contract.Proxy) string {
+	first := made.Project.Environments[0]
+	if key, ok := made.APIKeys[first.Name]; ok {
+		return fmt.Sprintf("curl -H 'X-API-Key: %s' '%s/'", key.Key.Reveal(), first.URL)
+	}
+	return fmt.Sprintf("curl '%s/'", first.URL)
+}
+
+// hostedLogin has the flags of create that set up hosted login.
+type hostedLogin struct {
+	providers []string
+	redirects []string
+}
+
+// input returns the login that the flags describe, or nil. Secrets come from the
+// environment, since every user of a machine can read command lines.
+func (f hostedLogin) input(t terminal.Terminal) (*contract.NewLogin, error) {
+	if len(f.providers) == 0 {
+		if len(f.redirects) > 0 {
+			return nil, terminal.UsageError("--redirect-uri is of a login: name its provider with --login")
+		}
+		return nil, nil
+	}
+	out := &contract.NewLogin{RedirectURIs: f.redirects}
+	for _, text := range f.providers {
+		provider, err := readProvider(t, text)
+		if err != nil {
+			return nil, err
+		}
+		out.Providers = append(out.Providers, provider)
+	}
+	return out, nil
+}
+
+// readProvider parses TYPE=CLIENT-ID[,SECRET-VARIABLE][@ISSUER], or github=managed.
+func readProvider(t terminal.Terminal, text string) (contract.NewProvider, error) {
+	kind, rest, ok := strings.Cut(text, "=")
+	rest, issuer, _ := strings.Cut(rest, "@")
+	id, variable, named := strings.Cut(rest, ",")
+	out := contract.NewProvider{Type: kind, Issuer: issuer}
+	if !ok || kind == "" || id == "" || (named && variable == "") {
+		return out, terminal.UsageError(fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text))
+	}
+	if id == "managed" && !named {
+		out.Managed = true
+		return out, nil
+	}
+	out.ClientID = &id
+	if !named {
+		return out, nil
+	}
+	if !slices.ContainsFunc(t.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
+		// The text does not repeat the name, which may be a misplaced secret.
+		return out,
+			terminal.UsageError("--login " + kind + ": there is no environment variable of that name to read the " +
+				"client secret from",
+			)
+
+	}
+	out.ClientSecret = new(contract.Secret(t.Variable(variable)))
+	return out, nil
+}
+
+// printLogin prints the values to configure in the application and at its providers.
+func printLogin(w io.Writer, made *contract.ProxyLogin) error {
+	if made == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\nPeople sign in with OpenID Connect:\n")
+	return terminal.Details(w, func(row func(...string)) {
+		row("  issuer", made.Issuer)
+		row("  client ID", made.ClientID)
+		for _, provider := range slices.Sorted(maps.Keys(made.Callbacks)) {
+			row("  register with "+provider, made.Callbacks[provider])
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package projects
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+func newOpenAPI(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("openapi",
+		"Import an OpenAPI document for a version, validate requests, publish it, propose rules",
+		newOpenAPIShow(t),
+		newOpenAPISet(t),
+		newOpenAPIRemove(t),
+		newOpenAPIRules(t),
+		newOpenAPISettings(t),
+		newOpenAPIInvalid(t),
+	)
+}
+
+func newOpenAPIShow(t terminal.Terminal) *cobra.Command {
+	command := cli.OperationCommand(t, cli.AsProject, contract.ListOpenAPIOperations,
+		func(_ contract.VersionPath, found contract.OpenAPI) error { return printOperations(t, found) })
+	command.Short = "Show the operations of a version's OpenAPI document"
+	return command
+}
+
+func printOperations(t terminal.Terminal, found contract.OpenAPI) error {
+	if _, err := fmt.Fprintf(t.Out, "%s %s (OpenAPI %s)\n", found.Title, found.Version, found.OpenAPI); err != nil {
+		return err
+	}
+	defer cli.PrintWarnings(t.Out, found.Warnings)
+	if len(found.Operations) == 0 {
+		_, err := fmt.Fprintln(t.Out, "The document has no operations.")
+		return err
+	}
+	return terminal.Table(t.Out, func(row func(...string)) {
+		row("METHOD", "PATH", "SCOPES", "SUMMARY")
+		for _, op := range found.Operations {
+			row(op.Method, op.Path, strings.Join(op.Scopes, ","), op.Summary)
+		}
+	})
+}
+
+func newOpenAPISet(t terminal.Terminal) *cobra.Command {
+	var in contract.OpenAPIUpdate
+	command := &cobra.Command{
+		Use:   "set PROJECT VERSION FILE|URL",
+		Short: "Import an OpenAPI document, JSON or YAML, and show which operations change",
+		Example: "  postern openapi set shop 1.0.0 openapi.yaml --dry-run\n" +
+			"  postern openapi set shop 1.0.0 https://api.example.com/openapi.json",
+		Args: terminal.Exactly("PROJECT", "VERSION", "FILE|URL"),
+	}
+	command.Flags().BoolVar(&in.DryRun, "dry-run", false, "only show what would change")
+	command.RunE = func(c *cobra.Command, args []string) error {
+		in.Project, in.Version = args[0], args[1]
+		if isWebAddress(args[2]) {
+			in.SetURL(args[2])
+		} else {
+			text, err := readDocument(c.InOrStdin(), args[2])
+			if err != nil {
+				return err
+			}
+			in.SetText(text)
+		}
+		return cli.AsProject(t, c, func(api *client.Client) error {
+			found, err := client.Do(c.Context(), api, contract.SetOpenAPIDocument, in)
+			if err != nil {
+				return err
+			}
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, found)
+			}
+			return printChanges(t, found)
+		})
+	}
+	terminal.AddJSONFlag(command)
+	cli.AddServerFlag(command)
+	return command
+}
+
+func isWebAddress(text string) bool {
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+}
+
+// readDocument reads a file, or standard input for "-".
+func readDocument(in io.Reader, file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if file == "-" {
+		text, err = io.ReadAll(in)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	return string(text), nil
+}
+
+func printChanges(t terminal.Terminal, found contract.OpenAPI) error {
+	done := "Imported"
+	if !found.Saved {
+		done = "Not imported, because of --dry-run:"
+	}
+	defer cli.PrintWarnings(t.Out, found.Warnings)
+	_, err := fmt.Fprintf(t.Out, "%s %s %s with %d operations.\n", done, found.Title, found.Version,
+		len(found.Operations))
+	if err != nil || found.Changes == nil {
+		return err
+	}
+	for _, group := range []struct {
+		sign  string
+		names []string
+	}{
+		{"+", found.Changes.Added},
+		{"-", found.Changes.Removed},
+		{"~", found.Changes.Changed},
+	} {
+		for _, name := range group.names {
+			if _, err := fmt.Fprintln(t.Out, group.sign, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func newOpenAPIRemove(t terminal.Terminal) *cobra.Command {
+	command := cli.DoneCommand(t, cli.AsProject, contract.RemoveOpenAPIDocument,
+		"Version %s no longer has an OpenAPI document.")
+	command.Short = "Remove the OpenAPI document of a version; exports have a generated one again"
+	return command
+}
+
+// newOpenAPIRules prints as JSON what rules set reads: the proposed rules after those that the version has.
+func newOpenAPIRules(t terminal.Terminal) *cobra.Command {
+	var in contract.VersionPath
+	command := cli.RequestCommand(t, cli.AsProject, contract.ProposeRules.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			found, err := client.Do(c.Context(), api, contract.ProposeRules, in)
+			if err != nil {
+				return err
+			}
+			if !terminal.WantsJSON(c) {
+				return printProposal(t, found)
+			}
+			now, err := client.Do(c.Context(), api, contract.GetRules, in)
+			if err != nil {
+				return err
+			}
+			now.List = append(now.List, found.Rules...)
+			cli.PrintWarnings(t.Err, found.Warnings) // the JSON is the input of rules set
+			return terminal.PrintJSON(t.Out, now.Rules)
+		})
+	command.Short = "Propose rules that follow from the OpenAPI document of a version, in shadow"
+	command.Long = "Propose rules that follow from the OpenAPI document of a version, in shadow, for\n" +
+		"operations without a rule. --json prints them after the rules that the version\n" +
+		"has, as postern rules set --file reads them."
+	terminal.AddJSONFlag(command)
+	return command
+}
+
+func printProposal(t terminal.Terminal, found contract.RuleProposal) error {
+	if len(found.Rules) == 0 {
+		_, err := fmt.Fprintln(t.Out, "No further rules follow from the document.")
+		return err
+	}
+	if found.Derived {
+		_, err := fmt.Fprintln(t.Out, "The document names no scopes. These are made of its paths:")
+		if err != nil {
+			return err
+		}
+	}
+	err := terminal.Table(t.Out, func(row func(...string)) {
+		row("METHODS", "PATH", "SCOPES", "OBJECTS", "MODE")
+		for _, one := range found.Rules {
+			row(strings.Join(one.Methods, ","), one.Path, strings.Join(one.Scopes, ","), objectsOf(one),
+				string(one.Mode))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, one := range found.LeftOut {
+		if _, err := fmt.Fprintf(t.Out, "No rule for %s: %s\n", one.Operation, one.Reason); err != nil {
+			return err
+		}
+	}
+	cli.PrintWarnings(t.Out, found.Warnings)
+	return nil
+}
+
+func newOpenAPISettings(t terminal.Terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "settings PROJECT VERSION",
+		Short: "Show or change whether requests are validated, and whether the gateway publishes the document",
+		Long: "Show or change whether requests are validated against the OpenAPI document of a version, and whether " +
+			"the\ngateway publishes the document as openapi.json. What no flag names stays as it is.",
+		Example: "  postern openapi settings shop 1.0.0 --validation report\n" +
+			"  postern openapi settings shop 1.0.0 --validation enforce --publication public",
+		Args: terminal.Exactly("PROJECT", "VERSION"),
+	}
+	replace := cli.ValueFlags[contract.OpenAPISettings](command)
+	command.RunE = func(c *cobra.Command, args []string) error {
+		return cli.AsProject(t, c, func(api *client.Client) error {
+			path := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1]}
+			found, err := client.Do(c.Context(), api, contract.GetOpenAPISettings, path)
+			if err == nil && replace(&found.OpenAPISettings) == nil { // some flag is given
+				found, err = client.Do(c.Context(), api, contract.SetOpenAPISettings, contract.OpenAPISettingsUpdate{
+					VersionPath: path, Condition: contract.Condition{IfMatch: found.ETag}, Body: found.OpenAPISettings,
+				})
+			}
+			if err != nil {
+				return err
+			}
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, found)
+			}
+			return printOpenAPISettings(t, found)
+		})
+	}
+	terminal.AddJSONFlag(command)
+	cli.AddServerFlag(command)
+	return command
+}
+
+func printOpenAPISettings(t terminal.Terminal, found contract.SavedOpenAPISettings) error {
+	validation, _ := found.Validation.MarshalText()
+	publication, _ := found.Publication.MarshalText()
+	err := terminal.Table(t.Out, func(row func(...string)) {
+		row("Validation", string(validation))
+		row("Publication", string(publication))
+	})
+	if err != nil || len(found.Unchecked) == 0 {
+		return err
+	}
+	if _, err := fmt.Fprintln(t.Out, "\nRequests are not checked against:"); err != nil {
+		return err
+	}
+	return terminal.Table(t.Out, func(row func(...string)) {
+		for _, one := range found.Unchecked {
+			row(one.At, one.Reason)
+		}
+	})
+}
+
+func newOpenAPIInvalid(t terminal.Terminal) *cobra.Command {
+	command := cli.OperationCommand(t, cli.AsProject, contract.ListInvalidRequests,
+		func(_ contract.VersionPath, found contract.List[contract.InvalidRequest]) error {
+			if len(found.Items) == 0 {
+				_, err := fmt.Fprintln(t.Out, "Validation would have refused no call.")
+				return err
+			}
+			return terminal.Table(t.Out, func(row func(...string)) {
+				row("OPERATION", "CALLS", "LAST", "WHY")
+				for _, one := range found.Items {
+					row(one.Operation, strconv.FormatInt(one.Calls, 10), one.LastAt.Format("2006-01-02 15:04"),
+						one.Problem)
+				}
+			})
+		})
+	command.Short = "List the calls of the last 30 days that did not match the document and were forwarded"
+	return command
+}

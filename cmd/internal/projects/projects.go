@@ -1,0 +1,221 @@
+// Package projects has the commands of projects, versions and environments: how they are created, what they serve and
+// require, and what happened there. It owns what these commands ask and print. Package cli derives them from the
+// contract; who may call is in package callers, and exports are in package export.
+package projects
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+func newProjects(t terminal.Terminal) *cobra.Command {
+	return terminal.Family(
+		"projects",
+		"List and change projects",
+		newProjectsList(t),
+		cli.OperationCommand(t, cli.AsProject, contract.GetProject,
+			func(_ contract.ProjectPath, p contract.Project) error { return printProject(t, p) }),
+		cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
+			func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) }),
+		newProjectsDelete(t),
+		cli.OperationCommand(t, cli.AsProject, contract.RestoreProject,
+			func(_ contract.ProjectPath, p contract.Project) error {
+				_, err := fmt.Fprintf(t.Out, "%s is served again.\n", p.Name)
+				return err
+			},
+		),
+		cli.OperationCommand(t, cli.AsProject, contract.MoveProject,
+			func(_ contract.ProjectMove, p contract.Project) error {
+				_, err := fmt.Fprintf(
+					t.Out,
+					"%s belongs to %s.\n",
+					terminal.Printable(p.Name),
+					terminal.Printable(p.Team),
+				)
+				return err
+			},
+		),
+	)
+}
+
+// Commands returns the commands of projects, of their versions and environments, and of what happens there.
+func Commands(t terminal.Terminal) []*cobra.Command {
+	return []*cobra.Command{newProjects(t), newProducts(t), newVersions(t), newEnvironments(t), newUpstreams(t),
+		newDomains(t), newOpenAPI(t), newTransforms(t), newCORS(t), newUsage(t), newRequests(t), newWebhooks(t)}
+}
+
+// NewTakedown returns the operators' command that stops serving a project.
+func NewTakedown(t terminal.Terminal) *cobra.Command {
+	printed := func(x contract.Takedown) error {
+		text := "%s is served again.\n"
+		if x.Frozen != nil {
+			text = "%s is taken down: calls get 403.\n"
+		}
+		_, err := fmt.Fprintf(t.Out, text, x.Name)
+		return err
+	}
+	command := terminal.Family("takedown", "Stop serving projects of any team (operators only)",
+		cli.OperationCommand(t, cli.AsProject, contract.TakeDownProject,
+			func(_ contract.TakedownUpdate, x contract.Takedown) error { return printed(x) }),
+		cli.OperationCommand(t, cli.AsProject, contract.LiftTakedown,
+			func(_ contract.ProjectPath, x contract.Takedown) error { return printed(x) }),
+	)
+	command.Long = `Stop serving a project: its calls get 403 project_frozen until the takedown is
+removed. Its team reads the reason, and can still export the project.
+
+Operators are the first account and the accounts added with postern operators add.`
+	return command
+}
+
+// newProjectsList merges the projects that each credential may read.
+func newProjectsList(t terminal.Terminal) *cobra.Command {
+	var in contract.ProjectList
+	var list []contract.Project
+	op := contract.ListProjects.Operation
+	op.Summary = "List the projects that your stored credentials can access"
+	command := cli.RequestCommand(t, cli.AsAll, op, &in, func(c *cobra.Command, api *client.Client) error {
+		found, err := cli.Collect(client.Each(c.Context(), api, contract.ListProjects, in))
+		list = append(list, found...)
+		return err
+	})
+	ask := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if err := ask(c, args); err != nil {
+			return err
+		}
+		sortProjects(list, in.Sort)
+		list = slices.CompactFunc(list, func(a, b contract.Project) bool { return a.ID == b.ID })
+		if terminal.WantsJSON(c) {
+			return terminal.PrintJSONList(t.Out, list)
+		}
+		return terminal.Table(t.Out, func(row func(...string)) {
+			row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
+			for _, p := range list {
+				for _, v := range p.Versions {
+					row(
+						p.Name,
+						v.Name,
+						listedAccess(p, v),
+						environmentNames(v),
+						terminal.When(p.ExpiresAt)+terminal.DaysLeft(p.ExpiresAt),
+					)
+				}
+			}
+		})
+	}
+	terminal.AddJSONFlag(command)
+	return command
+}
+
+// sortProjects puts what several credentials list in the order that the server has for each of them.
+func sortProjects(list []contract.Project, order string) {
+	by, reverse := strings.CutPrefix(order, "-")
+	slices.SortFunc(list, func(a, b contract.Project) int {
+		byID := cmp.Compare(a.ID, b.ID) // which is by age
+		switch by {
+		case "created":
+			return byID
+		case "name":
+			return cmp.Or(cmp.Compare(strings.ToLower(a.DisplayName), strings.ToLower(b.DisplayName)), byID)
+		}
+		return cmp.Or(cmp.Compare(a.Name, b.Name), byID)
+	})
+	if reverse {
+		slices.Reverse(list)
+	}
+}
+
+// listedAccess is the access mode of a version. Calls to a deleted project are refused.
+func listedAccess(p contract.Project, v contract.Version) string {
+	if p.Deleted != nil {
+		return "in the bin until " + terminal.When(&p.Deleted.PurgeAt)
+	}
+	return v.RequestsAuth.Mode
+}
+
+func printProject(t terminal.Terminal, p contract.Project) error {
+	return terminal.Details(t.Out, func(row func(...string)) {
+		row("Name", p.Name)
+		if p.DisplayName != "" && p.DisplayName != p.Name {
+			row("Display name", p.DisplayName)
+		}
+		row("Id", p.ID)
+		row("Created", terminal.When(&p.CreatedAt))
+		if p.ExpiresAt != nil {
+			row("Ends unless claimed", terminal.When(p.ExpiresAt)+terminal.DaysLeft(p.ExpiresAt))
+		}
+		if p.Frozen != nil {
+			row("Taken down", terminal.When(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
+		}
+		if p.Deleted != nil {
+			row("Deleted", terminal.When(&p.Deleted.Since)+", in the bin until "+terminal.When(&p.Deleted.PurgeAt))
+		}
+		if p.Product != nil {
+			row("Product", *p.Product)
+		}
+		row("Tenants", strings.Join(p.Tenants, ", "))
+		row("Limits per key", cli.LimitsText(p.Limits.Key))
+		row("Limits per owner", cli.LimitsText(p.Limits.Owner))
+		row("Limits per ip", cli.LimitsText(p.Limits.IP))
+		row("Limits of all calls", cli.LimitsText(p.Limits.Project))
+		for _, v := range p.Versions {
+			row("")
+			versionRows(row, v)
+		}
+		row("")
+		for _, k := range p.KeyTypes {
+			row("Key type "+k.Name, strings.Join(k.Scopes, " "))
+		}
+	})
+}
+
+func environmentNames(v contract.Version) string {
+	var names []string
+	for _, e := range v.Environments {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func versionRows(row func(...string), v contract.Version) {
+	row("Version", v.Name)
+	row("Access", accessOf(v.RequestsAuth))
+	if len(v.IP.Allow) > 0 {
+		row("Only from", strings.Join(v.IP.Allow, ", "))
+	}
+	if len(v.IP.Deny) > 0 {
+		row("Not from", strings.Join(v.IP.Deny, ", "))
+	}
+	for _, e := range v.Environments {
+		row("Environment "+e.Name, e.URL)
+		row("", "forwards to "+e.Target)
+	}
+}
+
+func accessOf(a contract.RequestsAuth) string {
+	text := a.Mode
+	if len(a.Methods) > 0 {
+		text += " by " + strings.Join(a.Methods, ", ")
+	}
+	if a.JWT != nil {
+		for _, pair := range a.JWT.AllowedPairs {
+			text += "; tokens of " + pair.Line()
+		}
+	}
+	if a.Opaque != nil {
+		text += "; opaque tokens by " + a.Opaque.Line()
+	}
+	if a.Keyless != "" {
+		text += "; calls without a key: " + a.Keyless
+	}
+	return text
+}

@@ -1,0 +1,109 @@
+package projects
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+func newProjectsDelete(t terminal.Terminal) *cobra.Command {
+	var in contract.ProjectRemoval
+	var yes bool
+	op := contract.DeleteProject.Operation
+	command := cli.RequestCommand(t, cli.AsProject, op, &in, func(c *cobra.Command, api *client.Client) error {
+		p, err := client.Do(c.Context(), api, contract.GetProject, in.ProjectPath)
+		if err != nil {
+			return err
+		}
+		d, err := client.Do(c.Context(), api, contract.GetProjectDeletion, p.Path())
+		if err != nil {
+			return err
+		}
+		if !terminal.WantsJSON(c) {
+			if err := showDeletion(t, p, d); err != nil {
+				return err
+			}
+		}
+		if err := confirmDelete(t, p, in.Now, yes); err != nil {
+			return err
+		}
+		in.ProjectPath = p.Path()
+		if in.Now {
+			in.Confirm = p.Name
+		}
+		if p, err = client.Do(c.Context(), api, contract.DeleteProject, in); err != nil {
+			return err
+		}
+		return printDeleted(t, c, p, in.Now)
+	})
+	command.Use += " [--now] [--yes]"
+	command.Long = `Delete a project. Its calls get 410 deleted at once, and no key is valid for it.
+For 30 days it can be exported, and restored with everything it had; then it is
+deleted for good. With --now it is deleted for good at once; only owners can.`
+	command.Example = `  postern projects delete shop
+  postern projects delete shop --now --yes`
+	command.Flags().SortFlags = false
+	terminal.AddYesFlag(command, &yes)
+	terminal.AddJSONFlag(command)
+	return command
+}
+
+// showDeletion prints what deleting a project deletes too, and when it was exported last.
+func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDeletion) error {
+	err := cli.PrintAlong(t.Out, terminal.Count{N: d.Versions, One: "version"},
+		terminal.Count{N: d.Environments, One: "environment"},
+		cli.KeyCount(d.Keys, d.ActiveKeys), terminal.Count{N: d.AppClients, One: "app client"},
+		terminal.Count{N: d.Users, One: "user"},
+		terminal.Count{N: d.Groups, One: "group"},
+		terminal.Count{N: d.Exports, One: "export"},
+	)
+	if err != nil {
+		return err
+	}
+	if d.ProductKeys > 0 {
+		fmt.Fprintf(t.Out, "%d of the keys are valid for other projects of the product too, and stop there too.\n",
+			d.ProductKeys)
+	}
+	if d.NewestExport == nil {
+		_, err = fmt.Fprintf(t.Out, "It was never exported: postern export %s\n", p.Name)
+		return err
+	}
+	_, err = fmt.Fprintf(t.Out, "Newest export: %s\n", terminal.When(d.NewestExport))
+	return err
+}
+
+// confirmDelete asks before a project is deleted, for its name if that cannot be undone.
+func confirmDelete(t terminal.Terminal, p contract.Project, now, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !t.Asks() {
+		return terminal.UsageError("give --yes to delete a project without being asked")
+	}
+	question, want := "Delete "+p.Name+"? [y/N] ", "y"
+	if now {
+		question, want = "This cannot be undone. Type the project's name, "+p.Name+", to delete it for good: ", p.Name
+	}
+	if !terminal.Answered(t, question, want) {
+		return terminal.UsageError("nothing was deleted")
+	}
+	return nil
+}
+
+func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now bool) (err error) {
+	switch {
+	case terminal.WantsJSON(c):
+		return terminal.PrintJSON(t.Out, p)
+	case now:
+		_, err = fmt.Fprintf(t.Out, "%s is deleted for good. Its name is free in a moment.\n", p.Name)
+	case p.Deleted != nil:
+		_, err = fmt.Fprintf(t.Out, "%s is in the bin until %s: calls get 410.\n"+
+			"Restore it with: postern projects restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)
+	}
+	return err
+}

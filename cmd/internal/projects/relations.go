@@ -1,0 +1,143 @@
+package projects
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+func newRelations(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("relations", "List and change who owns which object, for rules that require owners",
+		cli.ListCommand(t, cli.AsProject, contract.ListRelations, []string{"TENANT", "USER", "RELATION", "OBJECT"},
+			func(r contract.Relation) []string { return []string{r.Tenant, r.User, r.Relation, r.Object} }),
+		newRelationsAdd(t),
+		newRelationsRemove(t),
+		newRelationsImport(t),
+	)
+}
+
+func newRelationsAdd(t terminal.Terminal) *cobra.Command {
+	var one contract.NewRelation
+	command := &cobra.Command{
+		Use:     "add PROJECT USER OBJECT",
+		Short:   "Make a user the owner of an object",
+		Example: "  postern relations add shop billing-service order:42",
+		Args:    terminal.Exactly("PROJECT", "USER", "OBJECT"),
+	}
+	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant; default: the project's own")
+	command.RunE = func(c *cobra.Command, args []string) error {
+		one.User, one.Object = args[1], args[2]
+		return cli.OfProject(t, c, func(api *client.Client) error {
+			done, err := client.Do(c.Context(), api, contract.AddRelations, contract.RelationsOf(args[0], one))
+			if err != nil {
+				return err
+			}
+			return printAdded(t, done)
+		})
+	}
+	cli.AddServerFlag(command)
+	return command
+}
+
+func printAdded(t terminal.Terminal, done contract.AddedRelations) error {
+	_, err := fmt.Fprintf(t.Out, "%d added, %d existed already.\n", done.Added, done.Existing)
+	return err
+}
+
+func newRelationsRemove(t terminal.Terminal) *cobra.Command {
+	command := cli.OperationCommand(t, cli.AsProject, contract.RemoveRelations,
+		func(_ contract.RelationRemoval, done contract.RemovedRelations) error {
+			_, err := fmt.Fprintf(t.Out, "%d removed.\n", done.Removed)
+			return err
+		})
+	remove := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if !c.Flags().Changed("user") && !c.Flags().Changed("object") {
+			return terminal.UsageError("nothing to remove: give --user or --object")
+		}
+		return remove(c, args)
+	}
+	return command
+}
+
+// importBatch is how many relations a request of relations import has. A failed request adds none of
+// its own, and importing again is harmless.
+const importBatch = 5000
+
+func newRelationsImport(t terminal.Terminal) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "import PROJECT FILE",
+		Short: "Add relations from a file with one JSON object on each line; - for standard input",
+		Example: `  echo '{"user": "billing-service", "object": "order:42"}' | postern relations import shop -
+  postern relations list shop --json | jq -c '.items[]' | postern relations import other -`,
+		Args: terminal.Exactly("PROJECT", "FILE"),
+	}
+	command.RunE = func(c *cobra.Command, args []string) error {
+		in := c.InOrStdin()
+		if args[1] != "-" {
+			file, err := os.Open(args[1])
+			if err != nil {
+				return fmt.Errorf("read the relations: %w", err)
+			}
+			defer func() { _ = file.Close() }()
+			in = file
+		}
+		var sum contract.AddedRelations
+		lines := relationLines{json: json.NewDecoder(in), file: args[1]}
+		lines.json.DisallowUnknownFields()
+		for {
+			batch, err := lines.next()
+			if err != nil {
+				return err
+			}
+			if len(batch) == 0 {
+				return printAdded(t, sum)
+			}
+			err = cli.OfProject(t, c, func(api *client.Client) error {
+				done, err := client.Do(c.Context(), api, contract.AddRelations, contract.RelationsOf(args[0], batch...))
+				sum.Added, sum.Existing = sum.Added+done.Added, sum.Existing+done.Existing
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("relations %d to %d: %w", lines.read-len(batch)+1, lines.read, err)
+			}
+		}
+	}
+	cli.AddServerFlag(command)
+	return command
+}
+
+// relationLines reads relations from a file with one on each line.
+type relationLines struct {
+	json *json.Decoder
+	file string
+	read int
+}
+
+// next returns the next relations, none after the last.
+func (l *relationLines) next() (batch []contract.NewRelation, err error) {
+	for len(batch) < importBatch {
+		var one struct {
+			contract.NewRelation
+			CreatedAt json.RawMessage `json:"created_at"` // of a list; the new one is created now
+		}
+		err := l.json.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read relation %d of %s: %w", l.read+1, l.file, err)
+		}
+		batch, l.read = append(batch, one.NewRelation), l.read+1
+	}
+	return batch, nil
+}

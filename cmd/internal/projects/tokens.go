@@ -1,0 +1,133 @@
+package projects
+
+import (
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+	"postern/core/snapshot"
+)
+
+const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for " +
+	"each; all of them, but not the project's own login"
+
+const (
+	introspectionHelp = "introspection endpoint for --methods opaque, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
+		"[aud=AUDIENCE] [method=client_secret_post]'"
+	introspectionSecretHelp = "file with the secret for client=ID; - for standard input"
+)
+
+// introspection parses --introspection and --introspection-secret-file; it returns nil
+// without them.
+func introspection(t terminal.Terminal, line, secretFile string) (*contract.NewIntrospection, error) {
+	if line == "" {
+		if secretFile != "" {
+			return nil, terminal.UsageError("--introspection-secret-file needs --introspection")
+		}
+		return nil, nil
+	}
+	read, err := snapshot.ParseIntrospection(line)
+	if err != nil {
+		return nil, terminal.UsageError("--introspection: " + err.Error())
+	}
+	out := &contract.NewIntrospection{Introspection: read.Introspection}
+	if secretFile == "" {
+		return out, nil
+	}
+	secret, err := terminal.ReadSecret(t, secretFile)
+	out.ClientSecret = new(contract.Secret(secret))
+	return out, err
+}
+
+// tokenIssuers parses --token-issuer; it returns nil without it.
+func tokenIssuers(lines []string) (*contract.JWT, error) {
+	if lines == nil {
+		return nil, nil
+	}
+	out := &contract.JWT{}
+	for _, line := range lines {
+		pair, err := snapshot.ParseTokenIssuer(line)
+		if err != nil {
+			return nil, terminal.UsageError("--token-issuer: " + err.Error())
+		}
+		out.AllowedPairs = append(out.AllowedPairs, pair)
+	}
+	return out, nil
+}
+
+func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
+	var tokenFile string
+	command := diagnosisCommand(t, contract.TestTokenIssuer, func(in *contract.TokenIssuerTest) error {
+		return readToken(t, tokenFile, &in.Body.Token)
+	})
+	command.Long = `Test whether the gateway could verify tokens of an issuer: the server fetches its
+discovery document and keys. ISS and AUD are the claims that its tokens have. With
+--token-file the answer also says what the gateway decides about that token, and why.
+The issuer need not be one of the version's. The exit status is 1 if the test fails.`
+	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
+	return command
+}
+
+func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
+	var line, secretFile, tokenFile string
+	command := diagnosisCommand(t, contract.TestIntrospection, func(in *contract.IntrospectionTest) error {
+		if secretFile == "-" && tokenFile == "-" {
+			return terminal.UsageError("--introspection-secret-file and --token-file cannot both be the standard input")
+		}
+		at, err := introspection(t, line, secretFile)
+		if err != nil {
+			return err
+		}
+		in.Body.Opaque = at
+		return readToken(t, tokenFile, &in.Body.Token)
+	})
+	command.Long = `Test the endpoint that opaque tokens are introspected at: the server asks it about a
+token that was never issued, or about the one in --token-file, and says what the
+gateway decides about it, and why. --introspection names another endpoint than the
+version's own. The exit status is 1 if the test fails.`
+	command.Flags().StringVar(&line, "introspection", "", introspectionHelp)
+	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
+	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
+	return command
+}
+
+const tokenFileHelp = "file with a token to test it with; - for standard input. It is sent to the server, which " +
+	"keeps it nowhere"
+
+// readToken reads the token, unless no file is given.
+func readToken(t terminal.Terminal, file string, into *contract.Secret) error {
+	if file == "" {
+		return nil
+	}
+	token, err := terminal.ReadSecret(t, file)
+	*into = contract.Secret(token)
+	return err
+}
+
+// diagnosisCommand returns the command of a test. complete adds to the request what its flags don't have, and is called
+// once: it can read standard input.
+func diagnosisCommand[In any](
+	t terminal.Terminal, op contract.Op[In, contract.Diagnosis], complete func(*In) error,
+) *cobra.Command {
+	var in In
+	var found contract.Diagnosis
+	command := cli.RequestCommand(t, cli.AsProject, op.Operation, &in,
+		func(c *cobra.Command, api *client.Client) (err error) {
+			found, err = client.Do(c.Context(), api, op, in)
+			return err
+		})
+	test := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if err := complete(&in); err != nil {
+			return err
+		}
+		if err := test(c, args); err != nil {
+			return err
+		}
+		return cli.PrintDiagnosis(t, c, found)
+	}
+	terminal.AddJSONFlag(command)
+	return command
+}

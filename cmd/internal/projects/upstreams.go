@@ -1,0 +1,183 @@
+package projects
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+	"postern/platform/fault"
+)
+
+func newUpstreams(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("upstreams", "Check upstreams, and set what shows them that a call comes from this project",
+		newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t), newUpstreamsCheck(t))
+}
+
+// asEnvironment is cli.AsProject for something that an environment may lack. absent says so, by the arguments of the
+// command.
+func asEnvironment(absent func(args []string) string) cli.As {
+	return func(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
+		return cli.AsProject(t, c, func(api *client.Client) error {
+			err := run(api)
+			if fault.CodeOf(err) != "not_found" {
+				return err
+			}
+			args := c.Flags().Args()
+			at := contract.EnvironmentOf(args[0], args[1], args[2])
+			if _, missing := client.Do(c.Context(), api, contract.GetEnvironment, at); missing != nil {
+				return err
+			}
+			return fault.New(fault.NotFound, "absent", "%s", absent(args)).Because(err)
+		})
+	}
+}
+
+func noHeader(args []string) string {
+	return fmt.Sprintf("calls to %s have no header %s; `postern upstreams headers list %s` shows those they have",
+		args[2], args[3], strings.Join(args[:3], " "))
+}
+
+func noCertificate(args []string) string {
+	return fmt.Sprintf("calls to %s present no client certificate", args[2])
+}
+
+func newUpstreamsHeaders(t terminal.Terminal) *cobra.Command {
+	set := func(h contract.UpstreamHeader) []string { return []string{h.Name, h.UpdatedAt.Format(time.RFC3339)} }
+	return terminal.Family(
+		"headers",
+		"List and set the headers that calls of an environment have at its upstream",
+		cli.ListCommand(t, cli.AsProject, contract.ListUpstreamHeaders, []string{"HEADER", "SET AT"}, set),
+		cli.FactsCommand(
+			t,
+			asEnvironment(noHeader),
+			contract.GetUpstreamHeader,
+			func(h contract.UpstreamHeader) [][2]string {
+				return [][2]string{{"Header", h.Name}, {"Set at", h.UpdatedAt.Format(time.RFC3339)}}
+			},
+		),
+		newUpstreamsHeadersSet(t),
+		cli.DoneCommand(t, asEnvironment(noHeader), contract.RemoveUpstreamHeader,
+			"Calls no longer have %s at the upstream."),
+	)
+}
+
+func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
+	var in contract.UpstreamHeaderUpdate
+	var file string
+	read := func() error {
+		value, err := terminal.ReadSecret(t, file)
+		in.Body.Value = contract.Secret(value)
+		return err
+	}
+	command := cli.FilledCommand(t, cli.AsProject, contract.SetUpstreamHeader, &in, read,
+		func(h contract.UpstreamHeader) error {
+			_, err := fmt.Fprintf(t.Out, "Calls to %s have %s at the upstream.\n", terminal.Printable(in.Environment),
+				h.Name)
+			return err
+		})
+	command.Long = `Set a header with a secret value that every call has at the upstream. What
+callers send under that name is removed. The value is the input, or the file that
+--file names: every user of a machine can read command lines. It is never shown again.`
+	command.Example = `  openssl rand -hex 32 | tee upstream-token |
+    postern upstreams headers set shop 1.0.0 prod X-Upstream-Token
+  postern upstreams headers set shop 1.0.0 prod Authorization --file bearer-token`
+	command.Flags().StringVar(&file, "file", "-", "file with the value; - is the standard input")
+	return command
+}
+
+func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("certificate",
+		"Show and set the client certificate that calls present to the upstream (mTLS)",
+		cli.FactsCommand(t, asEnvironment(noCertificate), contract.GetClientCertificate,
+			func(c contract.ClientCertificate) [][2]string {
+				return [][2]string{
+					{"Subject", c.Subject},
+					{"Issuer", c.Issuer},
+					{"SHA-256", c.SHA256},
+					{"Valid", c.StartsAt.Format(time.RFC3339) + " to " + c.ExpiresAt.Format(time.RFC3339)},
+				}
+			}),
+		newUpstreamsCertificateSet(t),
+		cli.DoneCommand(t, asEnvironment(noCertificate), contract.RemoveClientCertificate,
+			"Calls to %s present no certificate."),
+	)
+}
+
+func newUpstreamsCertificateSet(t terminal.Terminal) *cobra.Command {
+	var in contract.ClientCertificateUpdate
+	var certificate, key string
+	read := func() error {
+		if certificate == "" || key == "" {
+			return terminal.UsageError("give --certificate and --private-key, each with a file")
+		}
+		chain, err := os.ReadFile(certificate)
+		if err != nil {
+			return fmt.Errorf("read the certificate: %w", err)
+		}
+		private, err := os.ReadFile(key)
+		if err != nil {
+			return fmt.Errorf("read the private key: %w", err)
+		}
+		in.Body = contract.NewClientCertificate{Certificate: string(chain), PrivateKey: contract.Secret(private)}
+		return nil
+	}
+	command := cli.FilledCommand(t, cli.AsProject, contract.SetClientCertificate, &in, read,
+		func(c contract.ClientCertificate) error {
+			_, err := fmt.Fprintf(t.Out, "Calls to %s present the certificate of %s, which expires at %s.\n",
+				terminal.Printable(in.Environment), c.Subject, c.ExpiresAt.Format(time.RFC3339))
+			return err
+		})
+	command.Use += " --certificate FILE --private-key FILE"
+	command.Long = `Present a client certificate to the upstream in the TLS handshake (mTLS). Both
+files are PEM: the certificate, followed by those of its issuers, and its private
+key without a passphrase. The key is never shown again.`
+	command.Flags().StringVar(&certificate, "certificate", "", "file with the certificate and those of its issuers")
+	command.Flags().StringVar(&key, "private-key", "", "file with the private key")
+	return command
+}
+
+func newUpstreamsSigning(t terminal.Terminal) *cobra.Command {
+	printed := func(in contract.ProjectPath, s contract.CallSigning) error { return printSigning(t, in.Project, s) }
+	return terminal.Family("signing", "Show and change the keys that sign the calls of a project (RFC 9421)",
+		cli.OperationCommand(t, cli.AsProject, contract.GetCallSigning, printed),
+		cli.OperationCommand(t, cli.AsProject, contract.EnableCallSigning, printed),
+		cli.OperationCommand(t, cli.AsProject, contract.RotateCallSigningKey,
+			func(in contract.SigningKeyRotation, s contract.CallSigning) error { return printed(in.ProjectPath, s) }),
+		cli.DoneCommand(t, cli.AsProject, contract.DisableCallSigning, "Calls of %s are not signed."))
+}
+
+func printSigning(t terminal.Terminal, project string, signing contract.CallSigning) error {
+	if !signing.Enabled {
+		_, err := fmt.Fprintf(t.Out, "Calls of %s are not signed.\n", terminal.Printable(project))
+		return err
+	}
+	if _, err := fmt.Fprintf(t.Out, "Calls of %s are signed. Public keys: %s\n", terminal.Printable(project),
+		orEmpty(signing.DirectoryURL)); err != nil {
+		return err
+	}
+	return terminal.Table(t.Out, func(row func(...string)) {
+		row("KEY", "STATE", "SIGNS FROM", "PUBLISHED UNTIL")
+		for _, k := range signing.Keys {
+			until := "-"
+			if k.PublishedUntil != nil {
+				until = k.PublishedUntil.Format(time.RFC3339)
+			}
+			row(k.ID, k.State, k.SignsFrom.Format(time.RFC3339), until)
+		}
+	})
+}
+
+func newUpstreamsCheck(t terminal.Terminal) *cobra.Command {
+	command := diagnosisCommand(t, contract.CheckTarget, func(*contract.EnvironmentPath) error { return nil })
+	command.Long = `Check whether the gateway reaches an environment's target: the server sends one
+request as it would forward a call, with the same guard, TLS and upstream
+credentials. It follows no redirect. The exit status is 1 if the check fails.`
+	return command
+}

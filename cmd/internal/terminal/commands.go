@@ -1,0 +1,97 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exactly requires one argument for each name, and its error names the missing one.
+func Exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// Family returns a command that only groups others.
+func Family(use, short string, commands ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	command.AddCommand(commands...)
+	return command
+}
+
+// AddJSONFlag adds --json, which WantsJSON reads.
+func AddJSONFlag(c *cobra.Command) {
+	c.Flags().Bool("json", false, "print the API's answer as JSON")
+}
+
+// WantsJSON reports whether --json is given.
+func WantsJSON(c *cobra.Command) bool { return c.Flag("json").Value.String() == "true" }
+
+// AddYesFlag adds --yes, which confirms without a question.
+func AddYesFlag(c *cobra.Command, yes *bool) {
+	c.Flags().BoolVar(yes, "yes", false, "do not ask")
+}
+
+// maxTypos is the largest edit distance of a suggested command.
+const maxTypos = 2
+
+// SuggestCommands configures every command that only groups others to suggest similar names
+// for an unknown command.
+func SuggestCommands(c *cobra.Command) {
+	if !c.HasSubCommands() {
+		return
+	}
+	c.Args = onlyCommands
+	if !c.Runnable() { // cobra checks the arguments of runnable commands only
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	c.SuggestionsMinimumDistance = maxTypos
+	for _, below := range c.Commands() {
+		SuggestCommands(below)
+	}
+}
+
+// onlyCommands refuses every argument, which is an unknown command here.
+func onlyCommands(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
+	if meant := c.SuggestionsFor(args[0]); len(meant) > 0 {
+		text += ": did you mean " + strings.Join(meant, " or ") + "?"
+	}
+	return UsageError(text)
+}
+
+// NewHelp replaces cobra's help, which for an unknown command shows the help of its
+// parent and exits with 0.
+func NewHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]...",
+		Short: "Show the help of a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return onlyCommands(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}

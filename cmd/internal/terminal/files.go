@@ -1,0 +1,90 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"postern/platform/scratch"
+)
+
+// CanCreate checks that files can be created in a directory, and removes what interrupted commands left there.
+func CanCreate(told io.Writer, dir string) error {
+	Sweep(told, dir)
+	probe, err := scratch.File(dir)
+	if err != nil {
+		return err
+	}
+	scratch.Discard(probe)
+	return nil
+}
+
+// Sweep removes what interrupted commands left in a directory, "" for the one of temporary files, and says so.
+func Sweep(told io.Writer, dir string) {
+	removed, err := scratch.Sweep(dir)
+	for _, path := range removed {
+		fmt.Fprintf(told, "Removed %s, which an interrupted command left behind.\n", Printable(path))
+	}
+	if err != nil {
+		fmt.Fprintf(told, "Cannot remove what an interrupted command left behind: %v\n", err)
+	}
+}
+
+// WriteFile writes a file, mode 0600, atomically.
+func WriteFile(path string, fill func(*os.File) error) error {
+	part, err := scratch.File(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if err := fill(part); err != nil {
+		scratch.Discard(part)
+		return err
+	}
+	return scratch.Place(part, path)
+}
+
+// CanSave checks that a file can be written to its path.
+func CanSave(told io.Writer, file string, force bool) error {
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a directory: name a file with -o", file)
+	case err == nil && !force:
+		return fmt.Errorf("%s exists: overwrite it with --force, or name another file with -o", file)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write there: %w", err)
+	}
+	if err := CanCreate(told, filepath.Dir(file)); err != nil {
+		return fmt.Errorf("cannot write %s (%w): name another file with -o", file, errors.Unwrap(err))
+	}
+	return nil
+}
+
+// maxSecretFile bounds what is read as a secret, in bytes.
+const maxSecretFile = 16 << 10
+
+// ReadSecret reads a file, or standard input for "-", without the trailing newline.
+func ReadSecret(t Terminal, path string) (string, error) {
+	in := t.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("read the secret: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
+	if err != nil {
+		return "", fmt.Errorf("read the secret: %w", err)
+	}
+	secret := strings.TrimSpace(string(raw))
+	if secret == "" {
+		return "", UsageError("the secret is empty")
+	}
+	return secret, nil
+}

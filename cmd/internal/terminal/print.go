@@ -1,0 +1,141 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// PrintJSON prints the API's response.
+func PrintJSON(w io.Writer, v any) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(v)
+}
+
+// listed is a list as the API returns it, with the items of all pages.
+type listed[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// PrintJSONList prints items as the API prints a list that has no further page.
+func PrintJSONList[T any](w io.Writer, items []T) error {
+	if items == nil {
+		items = []T{}
+	}
+	return PrintJSON(w, listed[T]{Items: items})
+}
+
+// Printable removes control characters from text that others have written, such as a
+// description, since they could control the terminal.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// When formats a time to the minute in the local time zone, "" for nil.
+func When(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// DaysLeft formats the days until an end in parentheses, "" without an end.
+func DaysLeft(end *time.Time) string {
+	switch {
+	case end == nil:
+		return ""
+	case !end.After(time.Now()):
+		return " (over)"
+	case time.Until(*end) < 24*time.Hour:
+		return " (less than a day left)"
+	case time.Until(*end) < 48*time.Hour:
+		return " (1 day left)"
+	}
+	return fmt.Sprintf(" (%d days left)", int(time.Until(*end)/(24*time.Hour)))
+}
+
+// Progress shows the progress of a command on one line of a terminal, and nothing if
+// the output is not a terminal.
+type Progress struct {
+	w       io.Writer
+	watched bool
+	shown   bool
+}
+
+// NewProgress returns a Progress that shows nothing yet.
+func NewProgress(w io.Writer) *Progress { return &Progress{w: w, watched: IsTerminal(w)} }
+
+// The control sequences (ECMA-48) that return to the start of the line and clear it.
+const startOver = "\r\x1b[K"
+
+// Say shows a text in the place of the one before.
+func (p *Progress) Say(text string) {
+	if p.watched {
+		fmt.Fprint(p.w, startOver+text)
+		p.shown = true
+	}
+}
+
+// End clears the line.
+func (p *Progress) End() {
+	if p.shown {
+		fmt.Fprint(p.w, startOver)
+	}
+}
+
+// OrNever formats a time as When does, and nil as "never".
+func OrNever(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return When(t)
+}
+
+// OrDash returns a text, and "-" for none.
+func OrDash(s *string) string {
+	if s == nil || *s == "" {
+		return "-"
+	}
+	return *s
+}
+
+// Count is a number of things, such as keys.
+type Count struct {
+	N      int64
+	One    string // what one is called; several have an s
+	Detail string // after the name, such as "(2 active)"
+}
+
+// String returns such as "1 key" or "2 keys (1 active)".
+func (c Count) String() string {
+	text := fmt.Sprintf("%d %s", c.N, c.One)
+	if c.N != 1 {
+		text += "s"
+	}
+	if c.Detail != "" {
+		text += " " + c.Detail
+	}
+	return text
+}
+
+// Size formats a number of bytes for people.
+func Size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
