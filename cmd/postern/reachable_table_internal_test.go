@@ -36,7 +36,6 @@ var reachable = []struct{ operation, command, page string }{
 	{"get-approval", "", "POST /tenants/:tenant/signup/approvals/:approval/end"},
 	{"update-approval", "", "- other groups are given on the command line"},
 	{"add-relations", "relations add; relations import", ""},
-	{"test-provider", "providers test", ""},
 	{"set-group-mappings", "group-mappings add; group-mappings remove", ""},
 }
 

@@ -115,6 +115,12 @@ var (
 		Doc: "The server asks the endpoint about the token, or about one that was never issued, and says what the " +
 			"gateway decides about it, and why. The version's client secret is sent to its own endpoint alone.",
 	}}
+	TestProvider = Op[ProviderPath, Diagnosis]{Operation{
+		ID: "test-provider", Method: http.MethodPost, Path: provider + "/test", Permission: UpdateLogin,
+		Summary: "Test a provider without a user who signs in", Command: "providers test PROVIDER",
+		Doc: "The server fetches the provider's discovery document and keys, and asks whether it accepts the client ID " +
+			"and secret.",
+	}}
 )
 
-var diagnosisOperations = []Described{CheckTarget, TestTokenIssuer, TestIntrospection}
+var diagnosisOperations = []Described{CheckTarget, TestTokenIssuer, TestIntrospection, TestProvider}

@@ -236,8 +236,7 @@ func (h *Handler) loginRoutes(api huma.API) {
 	serve(h, api, contract.GetProvider, h.Login.Provider)
 	serve(h, api, contract.UpdateProvider, h.Login.UpdateProvider)
 	serve(h, api, contract.DeleteProvider, h.Login.DeleteProvider)
-	route(h, api, "test-provider", "POST", "/api/v1/providers/{provider}/test", 200,
-		"Test a provider without a user who signs in", h.testProvider)
+	serve(h, api, contract.TestProvider, h.Diagnostics.Provider)
 	serve(h, api, contract.GetGroupMappings, h.Login.GroupMappings)
 	serve(h, api, contract.SetGroupMappings, h.Login.SetGroupMappings)
 

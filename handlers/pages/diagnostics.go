@@ -107,7 +107,7 @@ func (h *Handler) testProvider(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	report, err := h.Diagnostics.Provider(v.ctx(), v.who, o.ID)
+	report, err := h.Diagnostics.Provider(v.ctx(), v.who, o.Path())
 	shown, status, err := diagnosed("provider-report", login.ProviderLabel(o), report, err)
 	if err != nil {
 		return web.Answer{}, err

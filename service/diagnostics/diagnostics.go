@@ -111,8 +111,10 @@ func (s *Service) Introspection(
 func given(token contract.Secret) string { return secrets.Given(token.Reveal()).Reveal() }
 
 // Provider tests an identity provider of an app client. Errors other than those of access: too_many_tests.
-func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (contract.Diagnosis, error) {
-	config, err := s.Login.ProviderToTest(ctx, p, id)
+func (s *Service) Provider(
+	ctx context.Context, p access.Principal, in contract.ProviderPath,
+) (contract.Diagnosis, error) {
+	config, err := s.Login.ProviderToTest(ctx, p, in.Provider)
 	if err != nil {
 		return contract.Diagnosis{}, err
 	}
@@ -122,7 +124,7 @@ func (s *Service) Provider(ctx context.Context, p access.Principal, id string) (
 	}
 	defer leave()
 	report := s.Login.Providers.Inspect(ctx, config)
-	s.Login.KeepEndpoints(ctx, id)
+	s.Login.KeepEndpoints(ctx, in.Provider)
 	return report.Diagnosis, nil
 }
 

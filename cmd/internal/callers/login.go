@@ -181,23 +181,8 @@ func approvalFacts(a contract.Approval) [][2]string {
 }
 
 func newProvidersTest(t terminal.Terminal) *cobra.Command {
-	command := &cobra.Command{
-		Use:   "test PROVIDER",
-		Short: "Test a provider without a user who signs in",
-		Long: `Test a provider without a user who signs in: its discovery document, its keys, and
-whether it accepts the client ID and secret. The exit status is 1 if the test fails.`,
-		Args: terminal.Exactly("PROVIDER"),
-		RunE: func(c *cobra.Command, args []string) error {
-			found, err := onLogin(t, c, args[0], func(ctx context.Context, api cli.Caller) (contract.Diagnosis, error) {
-				return api.TestProvider(ctx, args[0])
-			})
-			if err != nil {
-				return err
-			}
-			return cli.PrintDiagnosis(t, c, found)
-		},
-	}
-	terminal.AddJSONFlag(command)
-	cli.AddServerFlag(command)
+	command := cli.DiagnosisCommand(t, asLogin, contract.TestProvider, nil)
+	command.Long = `Test a provider without a user who signs in: its discovery document, its keys, and
+whether it accepts the client ID and secret. The exit status is 1 if the test fails.`
 	return command
 }

@@ -7,13 +7,41 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"postern/client"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 	"postern/platform/fault"
 )
 
-// PrintDiagnosis prints a report. It returns an error for one that fails, so that scripts see it.
-func PrintDiagnosis(t terminal.Terminal, c *cobra.Command, found contract.Diagnosis) error {
+// DiagnosisCommand returns a command that runs a test and prints its report, after complete has filled in what flags
+// alone don't have. complete is called once, because it can read standard input; it may be nil.
+func DiagnosisCommand[In any](
+	t terminal.Terminal, as As, op contract.Op[In, contract.Diagnosis], complete func(*In) error,
+) *cobra.Command {
+	var in In
+	var found contract.Diagnosis
+	command := RequestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) (err error) {
+		found, err = client.Do(c.Context(), api, op, in)
+		return err
+	})
+	test := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if complete != nil {
+			if err := complete(&in); err != nil {
+				return err
+			}
+		}
+		if err := test(c, args); err != nil {
+			return err
+		}
+		return printDiagnosis(t, c, found)
+	}
+	terminal.AddJSONFlag(command)
+	return command
+}
+
+// printDiagnosis prints a report. It returns an error for one that fails, so that scripts see it.
+func printDiagnosis(t terminal.Terminal, c *cobra.Command, found contract.Diagnosis) error {
 	var err error
 	if terminal.WantsJSON(c) {
 		err = terminal.PrintJSON(t.Out, found)

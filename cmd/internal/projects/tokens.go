@@ -3,7 +3,6 @@ package projects
 import (
 	"github.com/spf13/cobra"
 
-	"postern/client"
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
@@ -59,7 +58,7 @@ func tokenIssuers(lines []string) (*contract.JWT, error) {
 
 func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
 	var tokenFile string
-	command := diagnosisCommand(t, contract.TestTokenIssuer, func(in *contract.TokenIssuerTest) error {
+	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestTokenIssuer, func(in *contract.TokenIssuerTest) error {
 		return readToken(t, tokenFile, &in.Body.Token)
 	})
 	command.Long = `Test whether the gateway could verify tokens of an issuer: the server fetches its
@@ -72,7 +71,7 @@ The issuer need not be one of the version's. The exit status is 1 if the test fa
 
 func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 	var line, secretFile, tokenFile string
-	command := diagnosisCommand(t, contract.TestIntrospection, func(in *contract.IntrospectionTest) error {
+	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, func(in *contract.IntrospectionTest) error {
 		if secretFile == "-" && tokenFile == "-" {
 			return terminal.UsageError("--introspection-secret-file and --token-file cannot both be the standard input")
 		}
@@ -104,30 +103,4 @@ func readToken(t terminal.Terminal, file string, into *contract.Secret) error {
 	token, err := terminal.ReadSecret(t, file)
 	*into = contract.Secret(token)
 	return err
-}
-
-// diagnosisCommand returns the command of a test. complete adds to the request what its flags don't have, and is called
-// once: it can read standard input.
-func diagnosisCommand[In any](
-	t terminal.Terminal, op contract.Op[In, contract.Diagnosis], complete func(*In) error,
-) *cobra.Command {
-	var in In
-	var found contract.Diagnosis
-	command := cli.RequestCommand(t, cli.AsProject, op.Operation, &in,
-		func(c *cobra.Command, api *client.Client) (err error) {
-			found, err = client.Do(c.Context(), api, op, in)
-			return err
-		})
-	test := command.RunE
-	command.RunE = func(c *cobra.Command, args []string) error {
-		if err := complete(&in); err != nil {
-			return err
-		}
-		if err := test(c, args); err != nil {
-			return err
-		}
-		return cli.PrintDiagnosis(t, c, found)
-	}
-	terminal.AddJSONFlag(command)
-	return command
 }

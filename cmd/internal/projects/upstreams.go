@@ -175,7 +175,7 @@ func printSigning(t terminal.Terminal, project string, signing contract.CallSign
 }
 
 func newUpstreamsCheck(t terminal.Terminal) *cobra.Command {
-	command := diagnosisCommand(t, contract.CheckTarget, func(*contract.EnvironmentPath) error { return nil })
+	command := cli.DiagnosisCommand(t, cli.AsProject, contract.CheckTarget, nil)
 	command.Long = `Check whether the gateway reaches an environment's target: the server sends one
 request as it would forward a call, with the same guard, TLS and upstream
 credentials. It follows no redirect. The exit status is 1 if the check fails.`

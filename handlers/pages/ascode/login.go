@@ -68,7 +68,7 @@ var loginForms = map[string][]Call{
 		fieldsOf(contract.UpdateProvider, "enabled"),
 	)...),
 	providerRoute + "/switch": submits(contract.UpdateProvider, "enabled"),
-	providerRoute + "/test":   does("test-provider", "providers test {provider}"),
+	providerRoute + "/test":   submits(contract.TestProvider),
 	providerRoute + "/delete": submits(contract.DeleteProvider),
 	mappingsRoute: {{
 		Operation: contract.SetGroupMappings.ID, Command: "group-mappings add {provider} {claim} {claim_value} {group}",
