@@ -68,19 +68,33 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	root.SetVersionTemplate("postern {{.Version}}\n")
 	root.SetHelpCommand(terminal.NewHelp())
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(t), newMigrate(t), newBackup(t), newRestore(t), newCopy(t), newSecrets(t), newOperators(t),
-		projects.NewTakedown(t), newRecover(t), newWelcomeLink(t), newBuildExport(t))
-	root.AddCommand(newDemo(t), newEcho(t), projects.NewCreate(t), account.NewAudit(t, newAuditVerify(t)),
-		newVersion(t), newManual(t))
-	root.AddCommand(account.SignIn(t)...)
-	root.AddCommand(account.Teams(t)...)
-	root.AddCommand(projects.Commands(t)...)
-	root.AddCommand(projects.Access(t)...)
-	root.AddCommand(callers.Keys(t)...)
-	root.AddCommand(callers.People(t)...)
-	root.AddCommand(callers.HostedLogin(t)...)
-	root.AddCommand(export.Commands(t)...)
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Start", append(account.SignIn(t), projects.NewCreate(t), newDemo(t), newEcho(t))},
+		{"Projects", projects.Commands(t)},
+		{"Keys", callers.Keys(t)},
+		{"Access", append(projects.Access(t), callers.People(t)...)},
+		{"Login", callers.HostedLogin(t)},
+		{"Export", export.Commands(t)},
+		{"Teams", append(account.Teams(t), account.NewAudit(t, newAuditVerify(t)))},
+		{"Operate a server", operatorCommands(t)},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, command := range group.commands {
+			command.GroupID = group.title
+			root.AddCommand(command)
+		}
+	}
+	root.AddCommand(newVersion(t), newManual(t))
 	root.InitDefaultCompletionCmd() // cobra would add it too late for terminal.SuggestCommands
 	terminal.SuggestCommands(root)
 	return root
+}
+
+// operatorCommands returns the commands for those who run a server.
+func operatorCommands(t terminal.Terminal) []*cobra.Command {
+	return []*cobra.Command{newServe(t), newMigrate(t), newBackup(t), newRestore(t), newCopy(t), newSecrets(t),
+		newOperators(t), newWelcomeLink(t), newRecover(t), projects.NewTakedown(t), newBuildExport(t)}
 }
