@@ -24,8 +24,7 @@ func newProjects(t terminal.Terminal) *cobra.Command {
 		newProjectsList(t),
 		cli.OperationCommand(t, cli.AsProject, contract.GetProject,
 			func(_ contract.ProjectPath, p contract.Project) error { return printProject(t, p) }),
-		cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
-			func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) }),
+		newProjectsUpdate(t),
 		newProjectsDelete(t),
 		cli.OperationCommand(t, cli.AsProject, contract.RestoreProject,
 			func(_ contract.ProjectPath, p contract.Project) error {
@@ -33,18 +32,32 @@ func newProjects(t terminal.Terminal) *cobra.Command {
 				return err
 			},
 		),
-		cli.OperationCommand(t, cli.AsProject, contract.MoveProject,
-			func(_ contract.ProjectMove, p contract.Project) error {
-				_, err := fmt.Fprintf(
-					t.Out,
-					"%s belongs to %s.\n",
-					terminal.Printable(p.Name),
-					terminal.Printable(p.Team),
-				)
-				return err
-			},
-		),
+		newProjectsMove(t),
 	)
+}
+
+func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
+	command := cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
+		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
+	command.Long = `Change a project's names, product and limits. New limits for key, owner, ip or project
+replace all earlier ones for it. When a project leaves its product, the product's keys
+stop working in it, except for those created in it.`
+	command.Example += "\n  postern projects update shop --ip-limits none --product store"
+	return command
+}
+
+func newProjectsMove(t terminal.Terminal) *cobra.Command {
+	command := cli.OperationCommand(t, cli.AsProject, contract.MoveProject,
+		func(_ contract.ProjectMove, p contract.Project) error {
+			_, err := fmt.Fprintf(t.Out, "%s belongs to %s.\n", terminal.Printable(p.Name), terminal.Printable(p.Team))
+			return err
+		})
+	command.Long = `Move a project to another team of which you are an owner too, by the team's id. Its
+calls are served all the time. Keys, usage, exports and the project's own tenant move
+with it. Webhooks, products and tenants of the team stay; a project that uses them can't
+be moved.`
+	command.Example = "  postern teams list\n" + command.Example
+	return command
 }
 
 // Commands returns the commands of projects, of their versions and environments, and of what happens there.
