@@ -118,8 +118,8 @@ var (
 	TestProvider = Op[ProviderPath, Diagnosis]{Operation{
 		ID: "test-provider", Method: http.MethodPost, Path: provider + "/test", Permission: UpdateLogin,
 		Summary: "Test a provider without a user who signs in", Command: "providers test PROVIDER",
-		Doc: "The server fetches the provider's discovery document and keys, and asks whether it accepts the client ID " +
-			"and secret.",
+		Doc: "The server fetches the provider's discovery document and keys, and asks it whether it accepts the " +
+			"client ID and secret.",
 	}}
 )
 

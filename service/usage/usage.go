@@ -182,8 +182,8 @@ func (r *Recorder) logFailure(err error) {
 func (r *Recorder) Flush(ctx context.Context) error { return r.flush(ctx, false) }
 
 // Close ends the live log's followers and writes the counters until that succeeds or ctx
-// ends. Its error has the number of calls that are lost. Sums of misses and latencies, and when keys were last used, are
-// only logged.
+// ends. Its error has the number of calls that are lost. If only misses, latencies or times of last use are lost, it
+// logs that.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.EndFollowers()
 	for {
@@ -204,7 +204,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 			if n := r.shards.counted(); n > 0 {
 				return fmt.Errorf("usage: %d calls were counted and could not be written: %w", n, err)
 			}
-			r.log.Warn("when keys were last used could not be written, and stays at the minute before", "error", err)
+			r.log.Warn("misses, latencies or times of last use could not be written", "error", err)
 			return nil
 		case <-time.After(FlushEvery / 4):
 		}

@@ -58,9 +58,8 @@ func tokenIssuers(lines []string) (*contract.JWT, error) {
 
 func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
 	var tokenFile string
-	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestTokenIssuer, func(in *contract.TokenIssuerTest) error {
-		return readToken(t, tokenFile, &in.Body.Token)
-	})
+	test := func(in *contract.TokenIssuerTest) error { return readToken(t, tokenFile, &in.Body.Token) }
+	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestTokenIssuer, test)
 	command.Long = `Test whether the gateway could verify tokens of an issuer: the server fetches its
 discovery document and keys. ISS and AUD are the claims that its tokens have. With
 --token-file the answer also says what the gateway decides about that token, and why.
@@ -71,7 +70,7 @@ The issuer need not be one of the version's. The exit status is 1 if the test fa
 
 func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 	var line, secretFile, tokenFile string
-	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, func(in *contract.IntrospectionTest) error {
+	test := func(in *contract.IntrospectionTest) error {
 		if secretFile == "-" && tokenFile == "-" {
 			return terminal.UsageError("--introspection-secret-file and --token-file cannot both be the standard input")
 		}
@@ -81,7 +80,8 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 		}
 		in.Body.Opaque = at
 		return readToken(t, tokenFile, &in.Body.Token)
-	})
+	}
+	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, test)
 	command.Long = `Test the endpoint that opaque tokens are introspected at: the server asks it about a
 token that was never issued, or about the one in --token-file, and says what the
 gateway decides about it, and why. --introspection names another endpoint than the
