@@ -84,9 +84,7 @@ func (f backupFlags) seal(t terminal.Terminal) (backups.Seal, error) {
 	if passphrase == "" {
 		return backups.Seal{},
 			terminal.UsageError("say who can open the backup: give --recipient age1…, or a passphrase in " +
-				"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file",
-			)
-
+				"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
 	}
 	return backups.SealWith(passphrase)
 }
@@ -213,9 +211,7 @@ func (f restoreFlags) opener(t terminal.Terminal, archive string) (backups.Opene
 	if passphrase == "" {
 		return backups.Opener{},
 			terminal.UsageError("say how the backup is opened: give --identity FILE, or the passphrase " +
-				"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file",
-			)
-
+				"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
 	}
 	return backups.OpenWith(passphrase)
 }

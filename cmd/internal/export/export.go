@@ -124,9 +124,7 @@ func (f exportFlags) input() (contract.NewExport, error) {
 	if f.noConsumers && f.keys != "" && f.keys != "none" {
 		return contract.NewExport{},
 			terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
-				"need the consumers that own them. Leave --keys out, or include consumers.", f.keys),
-			)
-
+				"need the consumers that own them. Leave --keys out, or include consumers.", f.keys))
 	}
 	if f.recipient != "" && !f.secrets {
 		return contract.NewExport{}, terminal.UsageError("--recipient is for --secrets: give both, or neither")
@@ -134,9 +132,7 @@ func (f exportFlags) input() (contract.NewExport, error) {
 	if f.secrets && f.password == "" && !f.preview {
 		return contract.NewExport{},
 			terminal.UsageError("--secrets needs your password: give --password-file FILE, or - for " +
-				"standard input. An account without a password exports secrets in the dashboard.",
-			)
-
+				"standard input. An account without a password exports secrets in the dashboard.")
 	}
 	in := contract.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}
 	if f.kong {

@@ -298,9 +298,7 @@ func readProvider(t terminal.Terminal, text string) (contract.NewProvider, error
 		// The text does not repeat the name, which may be a misplaced secret.
 		return out,
 			terminal.UsageError("--login " + kind + ": there is no environment variable of that name to read the " +
-				"client secret from",
-			)
-
+				"client secret from")
 	}
 	out.ClientSecret = new(contract.Secret(t.Variable(variable)))
 	return out, nil
