@@ -1,8 +1,10 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -10,19 +12,21 @@ import (
 // errTurn means that other transactions of this process kept a team's audit chain for too long.
 var errTurn = errors.New("models: the audit chain is in use")
 
-// turns lets the transactions of one process take each audit chain one after the other, so that PostgreSQL has at most
-// one of them waiting for it. A process that is frozen then holds up a chain once, until the server ends the one
-// transaction, and not once more for each that waited.
+// turns lets the transactions of one process take each audit chain one after the other, in the order in which they
+// arrive, so that PostgreSQL has at most one of them waiting for it. A process that is frozen then holds up a chain
+// once, until the server ends the one transaction, and not once more for each that waited.
 type turns struct {
-	most time.Duration // how long a transaction waits for its turn
+	most  time.Duration // how long a transaction waits for its turn
+	awake time.Duration // how often a waiting one shows that it isn't idle; 0 means awakeEvery
 
 	mu sync.Mutex
-	of map[string]*turn // by team
+	of map[string]*turn // by team; only those that are taken
 }
 
+// turn is a chain that a transaction has. Those that wait are in the order of their arrival: whoever loses its place
+// each time it shows that it is awake waits until no one else comes.
 type turn struct {
-	free  chan struct{} // holds a value while no transaction has the turn
-	users int           // that have it or wait for it
+	waiting []chan struct{} // closed when it is this one's turn
 }
 
 // awakeEvery is how often a waiting transaction shows the server that its process is not frozen: PostgreSQL ends
@@ -31,49 +35,62 @@ const awakeEvery = 500 * time.Millisecond
 
 // take waits for the turn of a team's chain, calls awake from time to time until then, and returns what ends the turn.
 func (s *turns) take(ctx context.Context, team string, awake func() error) (end func(), err error) {
+	end = func() { s.pass(team) }
 	s.mu.Lock()
-	one := s.of[team]
-	if one == nil {
-		one = &turn{free: make(chan struct{}, 1)}
-		one.free <- struct{}{}
+	one, taken := s.of[team]
+	if !taken {
 		if s.of == nil {
 			s.of = map[string]*turn{}
 		}
-		s.of[team] = one
+		s.of[team] = &turn{}
+		s.mu.Unlock()
+		return end, nil
 	}
-	one.users++
+	mine := make(chan struct{})
+	one.waiting = append(one.waiting, mine)
 	s.mu.Unlock()
-	if err := one.wait(ctx, s.most, awake); err != nil {
-		s.leave(team, one)
+	if err := s.wait(ctx, mine, awake); err != nil {
+		s.leave(team, mine)
 		return nil, err
 	}
-	return func() {
-		one.free <- struct{}{}
-		s.leave(team, one)
-	}, nil
+	return end, nil
 }
 
-func (s *turns) leave(team string, one *turn) {
+// pass gives the turn to the one that has waited longest.
+func (s *turns) pass(team string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one.users--; one.users == 0 {
+	one := s.of[team]
+	if len(one.waiting) == 0 {
 		delete(s.of, team)
+		return
+	}
+	close(one.waiting[0])
+	one.waiting = one.waiting[1:]
+}
+
+// leave gives up a place in the queue, or the turn if it came in the same moment.
+func (s *turns) leave(team string, mine chan struct{}) {
+	s.mu.Lock()
+	one := s.of[team]
+	place := slices.Index(one.waiting, mine)
+	if place >= 0 {
+		one.waiting = slices.Delete(one.waiting, place, place+1)
+	}
+	s.mu.Unlock()
+	if place < 0 {
+		s.pass(team)
 	}
 }
 
-func (t *turn) wait(ctx context.Context, most time.Duration, awake func() error) error {
-	select {
-	case <-t.free:
-		return nil
-	default:
-	}
-	tooLong := time.NewTimer(most)
+func (s *turns) wait(ctx context.Context, mine <-chan struct{}, awake func() error) error {
+	tooLong := time.NewTimer(s.most)
 	defer tooLong.Stop()
-	show := time.NewTicker(min(awakeEvery, most))
+	show := time.NewTicker(min(cmp.Or(s.awake, awakeEvery), s.most))
 	defer show.Stop()
 	for {
 		select {
-		case <-t.free:
+		case <-mine:
 			return nil
 		case <-show.C:
 			if err := awake(); err != nil {
