@@ -1,15 +1,19 @@
 package pages
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
+	"postern/service/access"
 	"postern/service/accounts"
 	"postern/views/account"
+	"postern/views/ui"
 )
 
 func (h *Handler) showPassword(v *visit) (web.Answer, error) {
@@ -110,4 +114,67 @@ func (h *Handler) endOtherSessions(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	return v.done("ended", "/account/sessions")
+}
+
+// askEndSession asks before the account is signed out of one browser.
+func (h *Handler) askEndSession(v *visit) (web.Answer, error) {
+	found, err := h.Accounts.Sessions(v.ctx(), v.who, contract.SessionList{})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(found.Items, func(s contract.Session) bool { return s.ID == v.param("session") })
+	if i < 0 {
+		return web.Answer{}, access.NotFound()
+	}
+	one := found.Items[i]
+	title := "Sign out of " + web.BrowserName(one.UserAgent)
+	return v.ask(ui.Asked{
+		Page:  v.shell(title, "/account/sessions"),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "From", Value: cmp.Or(one.RemoteAddr, "unknown")},
+			{Label: "Signed in", Value: moment(one.CreatedAt)},
+			{Label: "Last seen", Value: humanize.Time(one.LastSeenAt)},
+		},
+		Confirm: ui.Confirmation{
+			Title: "Sign out",
+			Impact: []string{"The next page it opens will ask you to sign in, and unsaved input is lost. Access " +
+				"tokens keep working."},
+			Undo:     "You can sign in there again.",
+			ByButton: true,
+		},
+		BackURL: "/account/sessions",
+	})
+}
+
+// askEndOtherSessions asks before the account is signed out everywhere else.
+func (h *Handler) askEndOtherSessions(v *visit) (web.Answer, error) {
+	all, err := h.Accounts.Sessions(v.ctx(), v.who, contract.SessionList{Sort: "-last_seen"})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	found := slices.DeleteFunc(all.Items, func(s contract.Session) bool { return s.Current })
+	facts := []ui.Fact{{Label: "Elsewhere", Value: countText(int64(len(found)), "session")}}
+	if len(found) > 0 {
+		last := found[0]
+		facts = append(facts, ui.Fact{
+			Label: "Last used",
+			Value: web.BrowserName(last.UserAgent) + " from " + cmp.Or(last.RemoteAddr, "an unknown address") + ", " +
+				humanize.Time(last.LastSeenAt),
+		})
+	}
+	const title = "Sign out everywhere else"
+	return v.ask(ui.Asked{
+		Page:  v.shell(title, "/account/sessions"),
+		Title: title,
+		Facts: facts,
+		Confirm: ui.Confirmation{
+			Title: title,
+			Impact: []string{"You'll have to sign in again in all other browsers. Access tokens and this session " +
+				"keep working."},
+			Undo:     "You can sign in there again.",
+			ByButton: true,
+		},
+		BackURL: "/account/sessions",
+	})
 }

@@ -146,7 +146,7 @@ func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if made.ClientSecret != "" {
-		return h.disclose(v, clientSecretPath(p, c.ID), disclosed{Secret: made.ClientSecret.Reveal()})
+		return v.disclose(clientSecretPath(p, c.ID), disclosed{Secret: made.ClientSecret.Reveal()})
 	}
 	return v.done("app_client", appClientPath(p, c.ID), c.Name)
 }

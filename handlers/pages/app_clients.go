@@ -142,7 +142,7 @@ func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if made.ClientSecret != "" {
-		return h.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.ClientSecret.Reveal()})
+		return v.disclose(clientSecretPath(p, made.ID), disclosed{Secret: made.ClientSecret.Reveal()})
 	}
 	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers", made.Name)
 }
@@ -190,7 +190,7 @@ func (h *Handler) showClientSecret(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	back, path := appClientPath(p, c.ID), clientSecretPath(p, c.ID)
-	found, err := h.disclosed(v, path)
+	found, err := v.disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}

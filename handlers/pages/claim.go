@@ -79,7 +79,7 @@ func (h *Handler) claim(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if len(claimed.Renamed) > 0 {
-		return h.disclose(v, claimedPath, disclosed{Text: claimed.Team.Name, Lines: claimed.Renamed})
+		return v.disclose(claimedPath, disclosed{Text: claimed.Team.Name, Lines: claimed.Renamed})
 	}
 	return v.done("claimed", "/projects")
 }
@@ -88,7 +88,7 @@ func (h *Handler) claim(v *visit) (web.Answer, error) {
 const claimedPath = "/claimed"
 
 func (h *Handler) showClaimed(v *visit) (web.Answer, error) {
-	found, err := h.disclosed(v, claimedPath)
+	found, err := v.disclosed(claimedPath)
 	if err != nil || found == nil {
 		return web.Redirect("/projects"), err
 	}

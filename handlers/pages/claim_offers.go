@@ -1,30 +1,12 @@
 package pages
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 
-	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/views/projects"
 )
-
-// rememberClaim keeps the code of a claim page in a cookie until the visitor has signed
-// in.
-func (v *visit) rememberClaim() {
-	code, ok := strings.CutPrefix(v.c.Request.URL.Path, "/claim/")
-	if ok && len(code) == web.ClaimCodeLength {
-		http.SetCookie(v.c.Writer, v.server.Web.ClaimCodeCookie(v.server.Web.ClaimCodes(v.c.Request), code))
-	}
-}
-
-// keepClaimCodes replaces the claim codes in the browser's cookie with fewer.
-func (v *visit) keepClaimCodes(codes []string) {
-	if len(codes) < len(v.server.Web.ClaimCodes(v.c.Request)) {
-		v.server.Web.SetCookie(v.c.Writer, web.ClaimCookie, strings.Join(codes, "."), web.ClaimCookieTTL)
-	}
-}
 
 // claimOffers returns the workspaces that this browser created and that can still be
 // claimed. It removes the codes of others from the cookie.

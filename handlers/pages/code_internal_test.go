@@ -59,10 +59,10 @@ func BenchmarkPage_code(b *testing.B) {
 			if kind == "part" {
 				c.Request.Header.Set("HX-Request", "true")
 			}
-			v := &visit{c: c, server: h}
+			v := &visit{c: c}
 			ctx := b.Context()
 			if kind != "none" {
-				ctx = ui.WithCode(ctx, v.code)
+				ctx = ui.WithCode(ctx, func(path string, rendered []byte) ui.Code { return h.codeOfPage(v, path, rendered) })
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -29,7 +29,6 @@ type configuredPage struct {
 // The pages of a project's settings.
 var (
 	overviewPage = &configuredPage{"", projectHere, (*Handler).fillOverview, projects.OverviewPage}
-	keysPage     = &configuredPage{"Keys", projectPage("/keys"), (*Handler).fillKeys, projects.KeysPage}
 	accessPage   = &configuredPage{"Access", accessHere, (*Handler).fillAccess, projects.AccessPage}
 	limitsPage   = &configuredPage{"Limits and CORS", projectPage("/limits"), (*Handler).fillLimits,
 		projects.LimitsPage}
@@ -67,7 +66,7 @@ func (on *configuredPage) handler(h *Handler) pageHandler {
 func (h *Handler) showOverview(v *visit) (web.Answer, error) {
 	for name := range v.c.Request.URL.Query() {
 		if strings.HasPrefix(name, "keys_") {
-			to := keysPage.path(v) + "?" + v.c.Request.URL.RawQuery
+			to := projectHere(v) + "/keys?" + v.c.Request.URL.RawQuery
 			return web.Answer{Status: http.StatusMovedPermanently, To: to}, nil
 		}
 	}
@@ -76,18 +75,7 @@ func (h *Handler) showOverview(v *visit) (web.Answer, error) {
 
 // configuration is what one of the settings pages shows.
 func (h *Handler) configuration(v *visit, p rules.Project, on *configuredPage) (projects.Configure, error) {
-	v.selectTeam(p.Team)
-	crumbs := []ui.Crumb{projectsCrumb(), projectCrumb(p)}
-	title := p.DisplayName
-	if on.title != "" {
-		crumbs = append(crumbs, ui.Crumb{Text: on.title})
-		title = on.title + " of " + p.DisplayName
-	}
-	m := projects.Configure{
-		Page:     v.shell(title, on.path(v), crumbs...),
-		Head:     v.headOf(p),
-		ReadOnly: p.Deleted == nil && !v.mayChange(p, access.ProjectUpdate),
-	}
+	m := configureOf(v, p, on.title, on.path(v))
 	if err := on.fill(h, v, p, &m); err != nil {
 		return m, err
 	}
@@ -112,11 +100,6 @@ func (h *Handler) fillOverview(v *visit, p rules.Project, m *projects.Configure)
 	}
 	m.AddVersion = versionForm{}.view(p, &formErrors{})
 	return nil
-}
-
-func (h *Handler) fillKeys(v *visit, p rules.Project, m *projects.Configure) (err error) {
-	m.Keys, err = h.keySection(v, p)
-	return err
 }
 
 func (h *Handler) fillAccess(v *visit, p rules.Project, m *projects.Configure) error {
@@ -279,4 +262,67 @@ func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error)
 		return web.Answer{}, err
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+func (h *Handler) corsSection(v *visit, p rules.Project) (ui.CORS, error) {
+	m := ui.CORS{
+		Action: projectPath(p.Name) + "/cors",
+		Hint: "Browsers let a page call this project if its origin is listed (CORS). Postern answers preflights " +
+			"itself, before it checks credentials. If no origin is listed, your upstreams handle CORS.",
+		Apps: "project's",
+	}
+	tenants, err := h.Projects.CORSOverrides(v.ctx(), v.who, p.ID)
+	for i, t := range tenants {
+		if i == maxOverrides {
+			m.MoreOverrides = len(tenants) - i
+			break
+		}
+		m.Overrides = append(m.Overrides, ui.Link{URL: tenantPath(t.ID), Text: t.DisplayName})
+	}
+	corsFormOf(p.CORS).fill(&m, p.CORS.FromApps, &formErrors{})
+	return m, err
+}
+
+// projectCORS is the form for the cross-origin calls of a project.
+type projectCORS struct{ corsForm }
+
+func (projectCORS) page() *configuredPage { return limitsPage }
+
+func (f projectCORS) mark(m *projects.Configure, wrong *formErrors) {
+	f.fill(&m.CORS, m.CORS.FromApps, wrong)
+}
+
+func (f projectCORS) compare(m *projects.Conflict, p rules.Project) error {
+	m.What, m.Action = "Cross-origin calls", projectPath(p.Name)+"/cors"
+	f.compareWith(m, p.CORS)
+	return nil
+}
+
+func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
+	form := projectCORS{postedCORS(v)}
+	_, err := h.Projects.SetCORS(v.ctx(), v.who, contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: v.param("project")},
+		Condition:   contract.Condition{IfMatch: form.revision},
+		Body:        form.asked(),
+	})
+	return h.saved(v, err, "cors", v.param("project"), form)
+}
+
+// maxOverrides is how many tenants with settings of their own a project's page names.
+const maxOverrides = 20
+
+// configureOf is the frame of a page of a project's settings. Without a title it has the project's name.
+func configureOf(v *visit, p rules.Project, of, here string) projects.Configure {
+	v.selectTeam(p.Team)
+	crumbs := []ui.Crumb{projectsCrumb(), projectCrumb(p)}
+	title := p.DisplayName
+	if of != "" {
+		crumbs = append(crumbs, ui.Crumb{Text: of})
+		title = of + " of " + p.DisplayName
+	}
+	return projects.Configure{
+		Page:     v.shell(title, here, crumbs...),
+		Head:     v.headOf(p),
+		ReadOnly: p.Deleted == nil && !v.mayChange(p, access.ProjectUpdate),
+	}
 }

@@ -5,14 +5,10 @@ import (
 	"strings"
 
 	"postern/core/contract"
-	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )
-
-// maxOverrides is how many tenants with settings of their own a project's page names.
-const maxOverrides = 20
 
 // corsForm is the form as posted.
 type corsForm struct {
@@ -26,25 +22,6 @@ func corsFormOf(c contract.SavedCORS) corsForm {
 		form.age = strconv.Itoa(*c.MaxAge)
 	}
 	return form
-}
-
-func (h *Handler) corsSection(v *visit, p rules.Project) (ui.CORS, error) {
-	m := ui.CORS{
-		Action: projectPath(p.Name) + "/cors",
-		Hint: "Browsers let a page call this project if its origin is listed (CORS). Postern answers preflights " +
-			"itself, before it checks credentials. If no origin is listed, your upstreams handle CORS.",
-		Apps: "project's",
-	}
-	tenants, err := h.Projects.CORSOverrides(v.ctx(), v.who, p.ID)
-	for i, t := range tenants {
-		if i == maxOverrides {
-			m.MoreOverrides = len(tenants) - i
-			break
-		}
-		m.Overrides = append(m.Overrides, ui.Link{URL: tenantPath(t.ID), Text: t.DisplayName})
-	}
-	corsFormOf(p.CORS).fill(&m, p.CORS.FromApps, &formErrors{})
-	return m, err
 }
 
 // fill shows a form with what is wrong.
@@ -77,28 +54,6 @@ func (f corsForm) asked() contract.CORS {
 		return contract.CORS{}
 	}
 	return f.CORS
-}
-
-func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
-	form := postedCORS(v)
-	_, err := h.Projects.SetCORS(v.ctx(), v.who, contract.CORSUpdate{
-		ProjectPath: contract.ProjectPath{Project: v.param("project")},
-		Condition:   contract.Condition{IfMatch: form.revision},
-		Body:        form.asked(),
-	})
-	return h.saved(v, err, "cors", v.param("project"), form)
-}
-
-func (corsForm) page() *configuredPage { return limitsPage }
-
-func (f corsForm) mark(m *projects.Configure, wrong *formErrors) {
-	f.fill(&m.CORS, m.CORS.FromApps, wrong)
-}
-
-func (f corsForm) compare(m *projects.Conflict, p rules.Project) error {
-	m.What, m.Action = "Cross-origin calls", projectPath(p.Name)+"/cors"
-	f.compareWith(m, p.CORS)
-	return nil
 }
 
 // compareWith shows the form next to what was saved since it was opened.

@@ -72,7 +72,7 @@ func (h *Handler) decideDevice(v *visit) (web.Answer, error) {
 	if decision == "approve" {
 		path = deviceApproved
 	}
-	return h.disclose(v, path, disclosed{Text: found.Machine})
+	return v.disclose(path, disclosed{Text: found.Machine})
 }
 
 // The pages behind the two decisions.
@@ -84,7 +84,7 @@ const (
 // showDecided shows the decision, with the name of the machine the first time.
 func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 	path := v.c.FullPath()
-	found, err := h.disclosed(v, path)
+	found, err := v.disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}

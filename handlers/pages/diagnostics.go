@@ -8,7 +8,6 @@ import (
 	"postern/handlers/pages/ascode"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/service/login"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -99,20 +98,4 @@ func (h *Handler) checkTarget(v *visit) (web.Answer, error) {
 		Command: ascode.Command("upstreams", "check", p.Name, version.Name, environment.Name),
 		BackURL: projectPath(p.Name) + "#" + version.ID,
 	})}, nil
-}
-
-// testProvider tests a provider as it is saved, and shows the report on its page.
-func (h *Handler) testProvider(v *visit) (web.Answer, error) {
-	p, c, o, err := h.providerOf(v)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	report, err := h.Diagnostics.Provider(v.ctx(), v.who, o.ID)
-	shown, status, err := diagnosed("provider-report", login.ProviderLabel(o), report, err)
-	if err != nil {
-		return web.Answer{}, err
-	}
-	m := h.providerModel(v, p, c, o, providerTexts(o), &formErrors{})
-	m.Report = &shown
-	return web.Answer{Status: status, Page: projects.ProviderPage(m)}, nil
 }

@@ -1,11 +1,14 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -15,6 +18,7 @@ import (
 	"postern/service/accounts/federated"
 	"postern/views/account"
 	"postern/views/signin"
+	"postern/views/ui"
 )
 
 func (h *Handler) federatedProviders() []signin.Provider {
@@ -249,4 +253,45 @@ func (h *Handler) unlink(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	return v.done("unlinked", "/account/signins")
+}
+
+// askUnlink asks before an identity can no longer sign in to the account.
+func (h *Handler) askUnlink(v *visit) (web.Answer, error) {
+	ways, err := h.Accounts.SignInMethods(v.ctx(), v.who)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(ways.Identities, func(one accounts.Identity) bool { return one.ID == v.param("identity") })
+	if i < 0 {
+		return web.Answer{}, access.NotFound()
+	}
+	one := ways.Identities[i]
+	name := h.issuerName(one.Issuer)
+	var stays []string
+	if ways.Password {
+		stays = []string{"your password"}
+	}
+	if others := int64(len(ways.Identities) - 1); others > 0 {
+		stays = append(stays, countText(others, "other linked sign-in"))
+	}
+	if len(stays) == 0 {
+		return h.linkedWithError(v, accounts.LastSignIn())
+	}
+	return v.ask(ui.Asked{
+		Page:  v.shell("Unlink "+name, "/account/signins"),
+		Title: "Unlink " + name,
+		Facts: []ui.Fact{
+			{Label: "Email", Value: cmp.Or(one.Email, "none")},
+			{Label: "Last used", Value: humanize.Time(one.SeenAt)},
+			{Label: "You sign in with", Value: english.WordSeries(stays, "and") + " from now on"},
+		},
+		Confirm: ui.Confirmation{
+			Verb:     "Unlink",
+			Kind:     name,
+			Impact:   []string{"You can't sign in with it anymore. Open sessions keep working."},
+			Undo:     "You can link it again.",
+			ByButton: true,
+		},
+		BackURL: "/account/signins",
+	})
 }

@@ -27,13 +27,13 @@ type keptRedirect struct {
 
 // idempotentForm executes a form once. Forms that lead to a secret require the nonce
 // (demand). On others it is optional, because sending them twice is harmless.
-func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
+func (s *server) idempotentForm(page pageHandler, demand bool) pageHandler {
 	return func(v *visit) (web.Answer, error) {
 		nonce := v.posted(ui.NonceField)
 		if nonce == "" && !demand {
 			return page(v)
 		}
-		session := h.Web.Sessions().Read(v.c.Request)
+		session := s.Web.Sessions().Read(v.c.Request)
 		v.state = web.NonceState(nonce)
 		want := web.FormNonce(session, v.c.Request.URL.Path, v.state)
 		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
@@ -42,12 +42,12 @@ func (h *Handler) idempotentForm(page pageHandler, demand bool) pageHandler {
 				"This form was opened before you signed in, or its page has changed since.",
 			)
 		}
-		attempt, kept, err := h.beginForm(v, formRequest(v, session))
+		attempt, kept, err := s.beginForm(v, formRequest(v, session))
 		if err != nil {
 			return web.Answer{}, err
 		}
 		if attempt != nil {
-			return h.attemptForm(v, attempt, page)
+			return s.attemptForm(v, attempt, page)
 		}
 		var redirect keptRedirect
 		if err := json.Unmarshal(kept, &redirect); err != nil {
@@ -86,11 +86,11 @@ const (
 	formPoll     = 50 * time.Millisecond
 )
 
-func (h *Handler) beginForm(v *visit, r idempotency.Request) (*idempotency.Attempt, []byte, error) {
+func (s *server) beginForm(v *visit, r idempotency.Request) (*idempotency.Attempt, []byte, error) {
 	ctx, stop := context.WithTimeout(v.ctx(), formPatience)
 	defer stop()
 	for {
-		attempt, kept, err := h.Idempotency.Begin(v.ctx(), r)
+		attempt, kept, err := s.Idempotency.Begin(v.ctx(), r)
 		switch fault.CodeOf(err) {
 		case "idempotency_in_progress":
 			select {
@@ -111,7 +111,7 @@ func (h *Handler) beginForm(v *visit, r idempotency.Request) (*idempotency.Attem
 
 // attemptForm runs the form and keeps its redirect. After any other outcome, such as an
 // invalid field or a panic, the form can be sent again.
-func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHandler) (a web.Answer, err error) {
+func (s *server) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHandler) (a web.Answer, err error) {
 	ctx := v.ctx()
 	kept := false
 	defer func() {
@@ -119,7 +119,7 @@ func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageH
 			return
 		}
 		if err := attempt.Abandon(ctx); err != nil {
-			h.Web.Log.ErrorContext(ctx, "abandon a form", "request", web.RequestID(ctx), "error", err)
+			s.Web.Log.ErrorContext(ctx, "abandon a form", "request", web.RequestID(ctx), "error", err)
 		}
 	}()
 	v.c.Request = v.c.Request.WithContext(attempt.Context(ctx))
@@ -132,7 +132,7 @@ func (h *Handler) attemptForm(v *visit, attempt *idempotency.Attempt, page pageH
 		return web.Answer{}, err
 	}
 	if err := attempt.Keep(ctx, redirect); err != nil {
-		h.Web.Log.ErrorContext(ctx, "the answer to a form is not kept", "request", web.RequestID(ctx), "error", err)
+		s.Web.Log.ErrorContext(ctx, "the answer to a form is not kept", "request", web.RequestID(ctx), "error", err)
 		return a, nil
 	}
 	kept = true
@@ -150,9 +150,9 @@ type disclosed struct {
 
 // disclosure identifies the content that waits for the session that created it. It is
 // sealed with the session's secret, so that a copy of the database does not reveal it.
-func (h *Handler) disclosure(v *visit, path string) idempotency.Request {
+func (v *visit) disclosure(path string) idempotency.Request {
 	return idempotency.Request{
-		Credential: h.Web.Sessions().Read(v.c.Request),
+		Credential: v.server.Web.Sessions().Read(v.c.Request),
 		Key:        "disclosure",
 		Method:     http.MethodGet,
 		Path:       path,
@@ -161,24 +161,24 @@ func (h *Handler) disclosure(v *visit, path string) idempotency.Request {
 
 // disclose redirects to the page that shows the content once. If the content cannot be
 // kept, that page says that it was already shown, as after a reload.
-func (h *Handler) disclose(v *visit, path string, what disclosed) (web.Answer, error) {
+func (v *visit) disclose(path string, what disclosed) (web.Answer, error) {
 	content, err := json.Marshal(what) //nolint:gosec // PutOneTime seals the secret in it
 	if err == nil {
-		err = h.Idempotency.PutOneTime(v.ctx(), h.disclosure(v, path), content)
+		err = v.server.Idempotency.PutOneTime(v.ctx(), v.disclosure(path), content)
 	}
 	if err != nil {
-		h.Web.LogCause(v.ctx(), fmt.Errorf("keep what %s shows once: %w", web.RedactPath(path), err))
+		v.server.Web.LogCause(v.ctx(), fmt.Errorf("keep what %s shows once: %w", web.RedactPath(path), err))
 	}
 	return web.Redirect(path), nil
 }
 
 // disclosed returns the content that disclose kept for the page at path, the first time; nil
 // after that. HEAD leaves it for the GET.
-func (h *Handler) disclosed(v *visit, path string) (*disclosed, error) {
+func (v *visit) disclosed(path string) (*disclosed, error) {
 	if v.c.Request.Method == http.MethodHead {
 		return nil, nil
 	}
-	content, err := h.Idempotency.TakeOneTime(v.ctx(), h.disclosure(v, path))
+	content, err := v.server.Idempotency.TakeOneTime(v.ctx(), v.disclosure(path))
 	if err != nil || content == nil {
 		return nil, err
 	}
@@ -188,4 +188,9 @@ func (h *Handler) disclosed(v *visit, path string) (*disclosed, error) {
 	}
 	web.KeepUncompressed(v.c.Writer)
 	return &out, nil
+}
+
+// once is for a form whose fields are known only now, such as one with a file: it executes page once for them.
+func (v *visit) once(page pageHandler) (web.Answer, error) {
+	return v.server.idempotentForm(page, false)(v)
 }

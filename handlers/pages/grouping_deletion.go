@@ -4,7 +4,6 @@ import (
 	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/views/products"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
@@ -83,54 +82,6 @@ func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
 		return v.done("tenant_gone", tenantsPath, t.DisplayName)
 	}
 	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
-		v.mark(m.Delete, wrong)
-	})
-}
-
-// productPage is a product's page with the form that deletes it.
-func (h *Handler) productPage(v *visit) (products.Product, error) {
-	p, d, err := h.Projects.ProductAndDeletion(v.ctx(), v.who, productIn(v))
-	if err != nil {
-		return products.Product{}, err
-	}
-	m := v.productModel(p)
-	action := productPath(p.ID) + "/delete"
-	if !v.who.May(p.Team, access.ProductDelete) {
-		return m, nil
-	}
-	m.Delete = &ui.Confirmation{
-		ID:     "delete-confirm",
-		Action: action,
-		Verb:   "Delete",
-		Kind:   "product",
-		Name:   p.DisplayName,
-		Impact: []string{"It has no projects."},
-	}
-	if len(p.Projects) > 0 || d.ActiveKeys > 0 {
-		m.Delete.ID, m.Delete.Type = "erase-confirm", p.Name
-		m.Delete.Facts = []ui.Fact{countFact("Projects", int64(len(p.Projects))), keysFact(d.Keys, d.ActiveKeys)}
-		callers, err := h.Projects.CallersOfProduct(v.ctx(), v.who, p.ID)
-		m.Delete.Impact = append(v.figure(callersText(callers), err),
-			"The keys, which are valid for all of its projects, are revoked. The projects stay, without a product.")
-	}
-	return m, nil
-}
-
-func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
-	typed := v.posted("typed_name")
-	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
-	if err == nil && typed == "" {
-		err = v.confirmed("Tick the box, or type the product's name, to delete the product.")
-	}
-	if err == nil {
-		_, err = h.Projects.DeleteProduct(v.ctx(), v.who, contract.ProductRemoval{
-			ProductPath: p.Path(), Confirm: typed,
-		})
-	}
-	if err == nil {
-		return v.done("product_gone", productsPath, p.DisplayName)
-	}
-	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
 		v.mark(m.Delete, wrong)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -368,4 +369,83 @@ func nestedName(g contract.Group, child string) string {
 		return child
 	}
 	return g.Children[i].DisplayName
+}
+
+// askRemoveGroupMember asks before a user leaves a group.
+func (h *Handler) askRemoveGroupMember(v *visit, user contract.User) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	title := "Remove " + userTitle(user) + " from " + g.DisplayName
+	m := ui.Asked{
+		Page: v.tenantShell(t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
+			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "User", Value: user.Email},
+			{Label: "State", Value: user.State},
+			{Label: "Direct members", Value: strconv.FormatInt(g.Members, 10)},
+		},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "member",
+			Name: userTitle(user),
+			Impact: []string{
+				"Starting with the next call, they lose access to routes that require the group " + g.Name +
+					", unless one of its nested groups includes them.",
+			},
+			Undo: "You can add them again.",
+		},
+		BackURL: groupPath(g.ID),
+	}
+	if v.posted("from") == "user" {
+		m.BackURL = userPath(user.ID)
+		m.Confirm.Hidden = []ui.Hidden{{Name: "from", Value: "user"}}
+	}
+	return v.ask(m)
+}
+
+// askUnnestGroup asks before a group is removed from another.
+func (h *Handler) askUnnestGroup(v *visit) (web.Answer, error) {
+	g, t, err := h.groupOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	i := slices.IndexFunc(g.Children, func(one contract.NestedGroup) bool { return one.ID == v.param("child") })
+	if i < 0 {
+		return web.Answer{}, access.NotFound()
+	}
+	child, err := h.Directory.Group(v.ctx(), v.who, contract.GroupPath{Group: g.Children[i].ID})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	title := "Remove " + child.DisplayName + " from " + g.DisplayName
+	return v.ask(ui.Asked{
+		Page: v.tenantShell(t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
+			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "Nested group", Value: child.Name},
+			{Label: "Direct members", Value: strconv.FormatInt(child.Members, 10)},
+		},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "nested group",
+			Impact: []string{
+				"Starting with the next call, members of " + child.Name + " lose access to routes that require the " +
+					"group " + g.Name + ", unless they are in it in another way.",
+				child.DisplayName + " keeps its members.",
+			},
+			Undo:     "You can add it again.",
+			ByButton: true,
+		},
+		BackURL: groupPath(g.ID) + "#children",
+	})
 }

@@ -55,13 +55,13 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 		return h.importRefused(v, in, err)
 	}
 	defer zip.Close()
-	a, err := h.idempotentForm(func(v *visit) (web.Answer, error) {
+	a, err := v.once(func(v *visit) (web.Answer, error) {
 		found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
 		if err != nil {
 			return web.Answer{}, err
 		}
 		return v.done("imported", projectPath(found.Project.Name), found.Project.DisplayName)
-	}, false)(v)
+	})
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}

@@ -30,6 +30,31 @@ func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + 
 // keyHere returns the path of the key in the address.
 func (v *visit) keyHere() string { return projectPath(v.param("project")) + "/keys/" + v.param("key") }
 
+func (h *Handler) showKeys(v *visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.keysPage(v, p)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(projects.KeysPage(m)), nil
+}
+
+// keysPage is the page of a project's keys.
+func (h *Handler) keysPage(v *visit, p rules.Project) (projects.Configure, error) {
+	m := configureOf(v, p, "Keys", keysPath(p))
+	var err error
+	if m.Keys, err = h.keySection(v, p); err != nil {
+		return m, err
+	}
+	if !v.mayChange(p, access.ProjectUpdate) {
+		m.RemoveActions()
+	}
+	return m, nil
+}
+
 // keySection is the project page's list of keys, from the newest on or from the cursor in
 // the query.
 func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
@@ -147,7 +172,7 @@ func (h *Handler) createKey(v *visit) (web.Answer, error) {
 		minted, err = h.Keys.Create(v.ctx(), v.who, in.In(project))
 		if err == nil {
 			path := projectPath(project) + "/keys/" + minted.ID + "/secret"
-			return h.disclose(v, path, disclosed{Heading: "Key created", Secret: minted.Secret.Reveal()})
+			return v.disclose(path, disclosed{Heading: "Key created", Secret: minted.Secret.Reveal()})
 		}
 	}
 	wrong, ok := formErrorsIn(err)
@@ -161,7 +186,7 @@ func (h *Handler) createKey(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v, p, keysPage)
+	m, err := h.keysPage(v, p)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -209,7 +234,7 @@ func (h *Handler) showKeySecret(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, v.keyHere()+"/secret")
+	found, err := v.disclosed(v.keyHere() + "/secret")
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -325,7 +350,7 @@ func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
 	if minted.GraceEndsAt != nil {
 		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
 	}
-	return h.disclose(v, v.keyHere()+"/secret", disclosed{
+	return v.disclose(v.keyHere()+"/secret", disclosed{
 		Heading: "Key rotated",
 		Text:    text,
 		Secret:  minted.Secret.Reveal(),

@@ -77,7 +77,7 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if len(chosen) == 0 {
-		m, err := h.configuration(v, p, keysPage)
+		m, err := h.keysPage(v, p)
 		m.Keys.BulkError = "Select at least one key."
 		return web.Answer{Status: http.StatusUnprocessableEntity, Page: projects.KeysPage(m)}, err
 	}

@@ -164,7 +164,7 @@ func (h *Handler) servedTenant(v *visit) (rules.Project, contract.Tenant, error)
 	if err != nil {
 		return p, contract.Tenant{}, err
 	}
-	t, err := h.tenantOf(v)
+	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: v.param("tenant")})
 	if err == nil && !slices.Contains(t.Projects, p.Name) {
 		err = web.NotFound()
 	}

@@ -209,7 +209,7 @@ func (h *Handler) createProject(v *visit) (web.Answer, error) {
 		for environment, key := range created.Keys {
 			minted[environment] = key.Secret.Reveal()
 		}
-		return h.disclose(v, createdPath(created.Project), disclosed{Keys: minted})
+		return v.disclose(createdPath(created.Project), disclosed{Keys: minted})
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -229,7 +229,7 @@ func (h *Handler) showCreatedProject(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, createdPath(p))
+	found, err := v.disclosed(createdPath(p))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -262,7 +262,7 @@ func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.
 }
 
 // callOf returns a command that calls a project, with the key of the variable KEY if it takes keys.
-func (h *Handler) callOf(p rules.Project) string {
+func callOf(p rules.Project) string {
 	if len(p.Versions) == 0 || len(p.Versions[0].Environments) == 0 {
 		return ""
 	}

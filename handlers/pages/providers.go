@@ -247,3 +247,19 @@ func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
 	}
 	return v.done("provider_gone", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 }
+
+// testProvider tests a provider as it is saved, and shows the report on its page.
+func (h *Handler) testProvider(v *visit) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	report, err := h.Diagnostics.Provider(v.ctx(), v.who, o.ID)
+	shown, status, err := diagnosed("provider-report", login.ProviderLabel(o), report, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.providerModel(v, p, c, o, providerTexts(o), &formErrors{})
+	m.Report = &shown
+	return web.Answer{Status: status, Page: projects.ProviderPage(m)}, nil
+}

@@ -19,17 +19,17 @@ import (
 // lacks the role (which may have changed while the form was open), is shown again with
 // what was entered. Forms from other sites never get here: they must not be offered for
 // sending.
-func (h *Handler) refuseVisit(v *visit, err error) {
+func (s *server) refuseVisit(v *visit, err error) {
 	r := v.c.Request
 	form := refusedForm(r, err)
 	if form == nil || v.account == nil || !web.WantsPage(r) {
-		h.Web.Refuse(v.c, err)
+		s.Web.Refuse(v.c, err)
 		return
 	}
 	web.RecordError(r.Context(), err)
-	h.Web.LogCause(r.Context(), err)
+	s.Web.LogCause(r.Context(), err)
 	v.c.Abort()
-	h.Web.WriteProblemPage(v.c.Writer, r, err, form)
+	s.Web.WriteProblemPage(v.c.Writer, r, err, form)
 }
 
 // refusedForm returns the fields of a form that err refuses, nil if sending it again

@@ -62,7 +62,7 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		Head: v.headOf(p), Here: here, LiveFrom: fromOldest,
 		Path: path, Filtered: len(query) > 0, Status: wrong.value("/status", filter.Status),
 		Owner: ui.Value{Text: filter.Owner}, Contains: ui.Value{Text: filter.Path}, Code: ui.Value{Text: filter.Code},
-		Curl: h.callOf(p), NoGateway: found.NoGateway,
+		Curl: callOf(p), NoGateway: found.NoGateway,
 	}
 	m.Statuses = statusOptions(filter.Status)
 	if cursor == "" && err == nil && !found.NoGateway {

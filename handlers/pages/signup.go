@@ -34,14 +34,6 @@ func unescaped(segment string) string {
 	return text
 }
 
-// withNext adds the path that sign-in or sign-up leads to.
-func withNext(path, next string) string {
-	if next == "" || next == "/projects" {
-		return path
-	}
-	return path + "?" + url.Values{"next": {next}}.Encode()
-}
-
 func (v *visit) from() accounts.From {
 	r := v.c.Request
 	return accounts.From{

@@ -137,3 +137,40 @@ func (h *Handler) endApproval(v *visit) (web.Answer, error) {
 	}
 	return v.done("disapproved", signupPath(v.param("tenant")), one.Value)
 }
+
+// approvalOf finds the approval in the address.
+func (h *Handler) approvalOf(v *visit) (contract.Approval, error) {
+	return h.Directory.Approval(v.ctx(), v.who, contract.ApprovalOf(v.param("tenant"), v.param("approval")))
+}
+
+// askEndApproval asks before an approval is removed.
+func (h *Handler) askEndApproval(v *visit, one contract.Approval) (web.Answer, error) {
+	t, err := h.tenantOf(v)
+	if err == nil {
+		err = access.Check(v.who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	whose := "The address " + one.Value
+	if one.Kind != contract.ByEmail {
+		whose = "Addresses of " + one.Value
+	}
+	return v.ask(ui.Asked{
+		Page: v.tenantShell(t, "Remove an approval", signupPath(t.ID),
+			ui.Crumb{Text: "Sign-up", URL: signupPath(t.ID)}),
+		Title: "Remove the approval of " + one.Value,
+		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: day(one.CreatedAt)}},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "approval",
+			Name: one.Value,
+			Impact: []string{
+				whose + " can no longer sign up while sign-up is by invitation only. Users who signed in with it " +
+					"stay.",
+			},
+			Undo: "You can approve it again.",
+		},
+		BackURL: signupPath(t.ID),
+	})
+}

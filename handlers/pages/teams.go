@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -59,13 +61,6 @@ func roleOptions(chosen string) []ui.Option {
 func (h *Handler) chooseTeam(v *visit) (web.Answer, error) {
 	v.rememberTeam(v.posted("team"))
 	return web.Redirect("/projects"), nil
-}
-
-func (v *visit) rememberTeam(team string) {
-	if len(team) > web.MaxIDLength {
-		team = ""
-	}
-	v.server.Web.SetCookie(v.c.Writer, web.TeamCookie, team, web.TeamTTL)
 }
 
 func (h *Handler) showTeams(v *visit) (web.Answer, error) {
@@ -356,7 +351,7 @@ func (h *Handler) createInvitation(v *visit) (web.Answer, error) {
 	if made.ByMail {
 		return v.done("mailed", teamPath(made.Team), made.Email)
 	}
-	return h.disclose(v, invitationPath(made.Path()), disclosed{Secret: h.Web.InviteURL(made.Code.Reveal())})
+	return v.disclose(invitationPath(made.Path()), disclosed{Secret: h.Web.InviteURL(made.Code.Reveal())})
 }
 
 func invitationPath(at contract.InvitationPath) string {
@@ -374,7 +369,7 @@ func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, invitationPath(open.Path()))
+	found, err := v.disclosed(invitationPath(open.Path()))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -393,4 +388,81 @@ func (h *Handler) revokeInvitation(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	return v.done("uninvited", teamPath(v.param("team")))
+}
+
+// askRemoveMember asks before a member of a team is removed.
+func (h *Handler) askRemoveMember(v *visit) (web.Answer, error) {
+	team, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
+	if err == nil {
+		err = access.Check(v.who, team.ID, access.MemberChange)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	who, err := h.Accounts.Member(v.ctx(), v.who, memberIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	all, err := h.Accounts.Members(v.ctx(), v.who, contract.TeamMemberList{
+		TeamPath: team.Path(), Page: contract.Page{Count: true},
+	})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := teamPath(team.ID)
+	title := "Remove " + who.Name + " from " + team.Name
+	return v.ask(ui.Asked{
+		Page:  v.shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "Email", Value: who.Email},
+			{Label: "Role", Value: who.Role},
+			{Label: "Joined", Value: day(who.JoinedAt)},
+		},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "member",
+			Name: who.Name,
+			Impact: []string{
+				"They immediately lose access to the team's projects, including with their access tokens. The " +
+					"invitations that they created are revoked.",
+				english.Plural(int(all.Total)-1, "member stays", "members stay") + ".",
+			},
+			Undo: "You can invite them again.",
+		},
+		BackURL: path,
+	})
+}
+
+// askRevokeInvitation asks before an invitation is revoked.
+func (h *Handler) askRevokeInvitation(v *visit) (web.Answer, error) {
+	team, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
+	if err == nil {
+		err = access.Check(v.who, team.ID, access.InvitationRevoke)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	one, err := h.Accounts.Invitation(v.ctx(), v.who, invitationIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := teamPath(team.ID)
+	facts := []ui.Fact{{Label: "Role", Value: one.Role}, {Label: "Works until", Value: moment(one.ExpiresAt)}}
+	if one.Email != "" {
+		facts = append([]ui.Fact{{Label: "For", Value: one.Email}}, facts...)
+	}
+	return v.ask(ui.Asked{
+		Page: v.shell("Revoke an invitation", path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path},
+			ui.Crumb{Text: "Revoke an invitation"}),
+		Title: "Revoke an invitation to " + team.Name,
+		Facts: facts,
+		Confirm: ui.Confirmation{
+			Verb:   "Revoke",
+			Kind:   "invitation",
+			Impact: []string{"Its link hasn't been used yet, and stops working immediately."},
+			Undo:   "You can create another.",
+		},
+		BackURL: path,
+	})
 }

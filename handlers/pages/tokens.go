@@ -105,7 +105,7 @@ func (h *Handler) createToken(v *visit) (web.Answer, error) {
 		made, err = h.Tokens.Create(v.ctx(), v.who, contract.TokenCreation{Body: in})
 	}
 	if err == nil {
-		return h.disclose(v, tokenSecretPath(made.ID), disclosed{Secret: made.Secret.Reveal()})
+		return v.disclose(tokenSecretPath(made.ID), disclosed{Secret: made.Secret.Reveal()})
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -135,7 +135,7 @@ func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	path := tokenSecretPath(token.ID)
-	found, err := h.disclosed(v, path)
+	found, err := v.disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -90,7 +90,7 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 		Page: v.shell("Usage of "+p.DisplayName, here("", shown.name, by.name), projectsCrumb(), projectCrumb(p),
 			ui.Crumb{Text: "Usage"}),
 		Head:   v.headOf(p),
-		Curl:   h.callOf(p),
+		Curl:   callOf(p),
 		Chart:  chartOf(shown, from, series),
 		Facts:  usageFacts(series.Sum),
 		Column: by.text,
@@ -206,4 +206,10 @@ func usageRow(p rules.Project, by string, g contract.UsageGroup, total int64) pr
 		row.Label, row.Mono = *g.Route, true
 	}
 	return row
+}
+
+// usageForCode returns when the usage that a query asks for begins, and what it is grouped by.
+func usageForCode(query url.Values) (from time.Time, by []string) {
+	shown, grouped := chosenUsage(query)
+	return shown.from(time.Now()), grouped.by
 }

@@ -39,7 +39,7 @@ func (h *Handler) createUserInvitation(v *visit) (web.Answer, error) {
 	if err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
 	}
-	return h.disclose(v, userInvitationPath(in.User), disclosed{Secret: made.URL.Reveal()})
+	return v.disclose(userInvitationPath(in.User), disclosed{Secret: made.URL.Reveal()})
 }
 
 // showUserInvitation shows the user's page, the first time with a new invitation link.
@@ -48,7 +48,7 @@ func (h *Handler) showUserInvitation(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, userInvitationPath(u.ID))
+	found, err := v.disclosed(userInvitationPath(u.ID))
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,6 +12,8 @@ import (
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
+	"postern/service/accounts"
+	"postern/service/idempotency"
 	"postern/views/ui"
 )
 
@@ -20,31 +23,39 @@ type visit struct {
 	who     access.Principal // anonymous on open pages
 	account *ui.Account      // nil on open pages
 	state   string           // in the nonce of the form that was sent, "" without one
-	server  *Handler
+	server  *server
+}
+
+// server is what every page needs of the server.
+type server struct {
+	Web         *web.Site
+	Accounts    *accounts.Service
+	Idempotency *idempotency.Service
+	WithCode    func(*visit) context.Context // has the page that answers a visit show its lines as code
 }
 
 // pageHandler answers a visit. Its errors become error pages.
 type pageHandler func(*visit) (web.Answer, error)
 
 // open serves a page without requiring a session.
-func (h *Handler) open(page pageHandler) gin.HandlerFunc {
-	return func(c *gin.Context) { h.answer(&visit{c: c, server: h}, page) }
+func (s *server) open(page pageHandler) gin.HandlerFunc {
+	return func(c *gin.Context) { s.answer(&visit{c: c, server: s}, page) }
 }
 
 // requireSession serves a page to visitors with a session and redirects others to sign-in.
 // Bearer tokens are accepted by the API only: a page acts on a person's own sign-in.
-func (h *Handler) requireSession(page pageHandler) gin.HandlerFunc {
+func (s *server) requireSession(page pageHandler) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		v := &visit{c: c, server: h}
+		v := &visit{c: c, server: s}
 		signedIn, err := v.authenticate()
 		switch {
 		case err != nil:
-			h.Web.Refuse(c, err)
+			s.Web.Refuse(c, err)
 		case !signedIn:
 			v.rememberClaim()
 			v.redirectToSignIn()
 		default:
-			h.answer(v, page)
+			s.answer(v, page)
 		}
 	}
 }
@@ -134,18 +145,18 @@ func (v *visit) redirectToSignIn() {
 	v.c.Redirect(http.StatusSeeOther, to)
 }
 
-func (h *Handler) answer(v *visit, page pageHandler) {
+func (s *server) answer(v *visit, page pageHandler) {
 	err := web.ParseForm(v.c)
 	var a web.Answer
-	v.c.Request = v.c.Request.WithContext(v.withCode())
+	v.c.Request = v.c.Request.WithContext(s.WithCode(v))
 	if err == nil {
 		a, err = page(v)
 	}
 	if err != nil {
-		h.refuseVisit(v, err)
+		s.refuseVisit(v, err)
 		return
 	}
-	h.Web.Send(v.c, a)
+	s.Web.Send(v.c, a)
 }
 
 func (v *visit) ctx() context.Context { return v.c.Request.Context() }
@@ -170,4 +181,35 @@ func (v *visit) shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 		page.Flash = v.takeFlash()
 	}
 	return page
+}
+
+// withNext adds the path that sign-in or sign-up leads to.
+func withNext(path, next string) string {
+	if next == "" || next == "/projects" {
+		return path
+	}
+	return path + "?" + url.Values{"next": {next}}.Encode()
+}
+
+func (v *visit) rememberTeam(team string) {
+	if len(team) > web.MaxIDLength {
+		team = ""
+	}
+	v.server.Web.SetCookie(v.c.Writer, web.TeamCookie, team, web.TeamTTL)
+}
+
+// rememberClaim keeps the code of a claim page in a cookie until the visitor has signed
+// in.
+func (v *visit) rememberClaim() {
+	code, ok := strings.CutPrefix(v.c.Request.URL.Path, "/claim/")
+	if ok && len(code) == web.ClaimCodeLength {
+		http.SetCookie(v.c.Writer, v.server.Web.ClaimCodeCookie(v.server.Web.ClaimCodes(v.c.Request), code))
+	}
+}
+
+// keepClaimCodes replaces the claim codes in the browser's cookie with fewer.
+func (v *visit) keepClaimCodes(codes []string) {
+	if len(codes) < len(v.server.Web.ClaimCodes(v.c.Request)) {
+		v.server.Web.SetCookie(v.c.Writer, web.ClaimCookie, strings.Join(codes, "."), web.ClaimCookieTTL)
+	}
 }

@@ -59,5 +59,5 @@ func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	shown := disclosed{Heading: "New secret", Secret: rotated.Secret.Reveal()}
-	return h.disclose(v, webhookSecretPath(rotated.ID), shown)
+	return v.disclose(webhookSecretPath(rotated.ID), shown)
 }

@@ -107,7 +107,7 @@ func (h *Handler) createWebhook(v *visit) (web.Answer, error) {
 	v.fill(&in, "team", "url", "description", "events")
 	w, err := h.Webhooks.Create(v.ctx(), v.who, contract.WebhookCreation{Body: in})
 	if err == nil {
-		return h.disclose(v, webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: w.Secret.Reveal()})
+		return v.disclose(webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: w.Secret.Reveal()})
 	}
 	wrong, ok := formErrorsIn(err)
 	if !ok {
@@ -143,7 +143,7 @@ func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	path := webhookSecretPath(w.ID)
-	found, err := h.disclosed(v, path)
+	found, err := v.disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}
