@@ -62,9 +62,9 @@ func auditList() *listing {
 	return l
 }
 
-// audit is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
+// auditAsked is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
 // field has an error.
-func (l *listing) audit() (in contract.AuditList, fromField, toField ui.Value) {
+func (l *listing) auditAsked() (in contract.AuditList, fromField, toField ui.Value) {
 	from, fromField := dayField(l.get("from"))
 	to, toField := dayField(l.get("to"))
 	if !to.IsZero() {
@@ -96,7 +96,7 @@ func (l *listing) audit() (in contract.AuditList, fromField, toField ui.Value) {
 // showAudit shows the entries that the filters select.
 func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 	list := auditList().read(v)
-	in, from, to := list.audit()
+	in, from, to := list.auditAsked()
 	found, unknown, err := h.listAudit(v, in)
 	if err != nil {
 		return web.Answer{}, err

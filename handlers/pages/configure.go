@@ -284,28 +284,28 @@ func (h *Handler) corsSection(v *visit, p rules.Project) (ui.CORS, error) {
 }
 
 // projectCORS is the form for the cross-origin calls of a project.
-type projectCORS struct{ corsForm }
+type projectCORS struct{ posted corsForm }
 
 func (projectCORS) page() *configuredPage { return limitsPage }
 
 func (f projectCORS) mark(m *projects.Configure, wrong *formErrors) {
-	f.fill(&m.CORS, m.CORS.FromApps, wrong)
+	f.posted.fill(&m.CORS, m.CORS.FromApps, wrong)
 }
 
 func (f projectCORS) compare(m *projects.Conflict, p rules.Project) error {
 	m.What, m.Action = "Cross-origin calls", projectPath(p.Name)+"/cors"
-	f.compareWith(m, p.CORS)
+	f.posted.compareWith(m, p.CORS)
 	return nil
 }
 
 func (h *Handler) saveCORS(v *visit) (web.Answer, error) {
-	form := projectCORS{postedCORS(v)}
+	form := postedCORS(v)
 	_, err := h.Projects.SetCORS(v.ctx(), v.who, contract.CORSUpdate{
 		ProjectPath: contract.ProjectPath{Project: v.param("project")},
 		Condition:   contract.Condition{IfMatch: form.revision},
 		Body:        form.asked(),
 	})
-	return h.saved(v, err, "cors", v.param("project"), form)
+	return h.saved(v, err, "cors", v.param("project"), projectCORS{form})
 }
 
 // maxOverrides is how many tenants with settings of their own a project's page names.

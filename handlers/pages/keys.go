@@ -67,12 +67,12 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 		m.Create.Focus = v.c.Query(createOpen) == "true"
 		m.Create.Open = m.Create.Focus
 	}
-	found, err := h.Keys.List(v.ctx(), v.who, list.keys(p))
+	found, err := h.Keys.List(v.ctx(), v.who, list.keysAsked(p))
 	if err != nil {
 		return m, err
 	}
 	m.List = listView(list, found)
-	m.Filter = list.keyForm(m.List)
+	m.Filter = list.filterForm(m.List)
 	m.List.Filters = nil // the form has them
 	for _, k := range found.Items {
 		m.Rows = append(m.Rows, keyRow(p, k))

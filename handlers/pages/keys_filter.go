@@ -41,8 +41,8 @@ func keyList(p rules.Project) *listing {
 	return l
 }
 
-// keys is the request for the list of a project's keys.
-func (l *listing) keys(p rules.Project) contract.KeyList {
+// keysAsked is the request for the list of a project's keys.
+func (l *listing) keysAsked(p rules.Project) contract.KeyList {
 	return contract.KeyList{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
 		Page:        l.asked(),
@@ -56,8 +56,8 @@ func (l *listing) keys(p rules.Project) contract.KeyList {
 	}
 }
 
-// keyForm is the form of the filters.
-func (l *listing) keyForm(m ui.List) projects.KeyFilter {
+// filterForm is the form of the filters.
+func (l *listing) filterForm(m ui.List) projects.KeyFilter {
 	form := projects.KeyFilter{
 		Action:   l.path,
 		Owner:    l.get("owner"),

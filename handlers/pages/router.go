@@ -14,8 +14,7 @@ import (
 // pageRouter mounts pages. The fields of a form are names separated by spaces. One that ends in * stands for one field
 // for each window of a limit. Forms with a file are read by their handlers, unless they come without its parts.
 //
-// net/http leaves the body out of the answers to HEAD (RFC
-// 9110, 9.3.2), so that the handler of GET serves both.
+// net/http leaves the body out of the answers to HEAD (RFC 9110, 9.3.2), so that the handler of GET serves both.
 type pageRouter struct {
 	server *server
 	gin    *gin.Engine
@@ -47,7 +46,7 @@ func (p pageRouter) signedIn(method, path string, page pageHandler, fields ...st
 	p.handle(method, path, p.server.requireSession(page))
 }
 
-// signedInOnce is signedIn for a page whose GET changes something.
+// signedInOnce mounts a page for visitors with a session whose GET changes something.
 func (p pageRouter) signedInOnce(path string, page pageHandler) {
 	p.gin.GET(path, p.server.requireSession(page))
 }
@@ -68,8 +67,7 @@ func (p pageRouter) handle(method, path string, page gin.HandlerFunc) {
 // visitor means it.
 var internalFields = []string{ui.NonceField, "revision", "confirm", "typed_name"}
 
-// knowingFields has a form with these fields, separated by spaces, refuse others, before anything else is looked at. They would be
-// ignored.
+// knowingFields has a form refuse fields other than these before anything else is looked at. They would be ignored.
 func knowingFields(fields []string, page pageHandler) pageHandler {
 	known := map[string]bool{}
 	for _, name := range append(strings.Fields(strings.Join(fields, " ")), internalFields...) {

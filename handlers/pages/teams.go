@@ -194,7 +194,7 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	}
 	mayChange := v.who.May(found.ID, access.MemberChange)
 	for _, member := range members.Items {
-		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
+		m.Members = append(m.Members, v.teamMember(path, member, mayChange))
 	}
 	if v.who.May(found.ID, access.InvitationRead) {
 		m.Invitations, err = h.invitationSection(v, path, found.Path())
@@ -202,7 +202,7 @@ func (h *Handler) teamPage(v *visit) (team.Team, error) {
 	return m, err
 }
 
-func (v *visit) memberRow(path string, m contract.TeamMember, mayChange bool) team.Member {
+func (v *visit) teamMember(path string, m contract.TeamMember, mayChange bool) team.Member {
 	row := team.Member{
 		ID:       m.Account,
 		Name:     m.Name,
