@@ -5,68 +5,50 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/audit"
-	"postern/service/projects"
 	views "postern/views/audit"
 	"postern/views/ui"
 )
 
-const auditPath = "/audit"
-
-// historyOf returns the address of the audit entries about an object, "" for visitors who
-// may not read them.
-func (v *visit) historyOf(p projects.Project, object string) string {
-	if !v.who.May(p.Team, access.AuditRead) {
-		return ""
-	}
-	query := url.Values{"team": {p.Team}}
-	if object == "" {
-		query.Set("project", p.Name)
-	} else {
-		query.Set("object", object)
-	}
-	return auditPath + "?" + query.Encode()
-}
-
 // auditList is what the log can be asked for. Its filters have a form of their own.
-func auditList() *listing {
-	l := &listing{
-		path:   auditPath,
-		one:    "entry",
-		orders: []listOrder{{by: "created", text: "Time", desc: true}},
-		scope:  []string{"team"},
-		form:   "audit-filters",
-		filters: []listFilter{
-			{name: "project", title: "Project"},
-			{name: "action", title: "Kind"},
-			{name: "outcome", title: "Outcome"},
-			{name: "actor", title: "By"},
-			{name: "object", title: "About"},
-			{name: "from", title: "From"},
-			{name: "to", title: "Until"},
+func auditList() *page.Listing {
+	l := &page.Listing{
+		Path:   page.AuditPath,
+		One:    "entry",
+		Orders: []page.ListOrder{{By: "created", Text: "Time", Desc: true}},
+		Scope:  []string{"team"},
+		Form:   "audit-filters",
+		Filters: []page.ListFilter{
+			{Name: "project", Title: "Project"},
+			{Name: "action", Title: "Kind"},
+			{Name: "outcome", Title: "Outcome"},
+			{Name: "actor", Title: "By"},
+			{Name: "object", Title: "About"},
+			{Name: "from", Title: "From"},
+			{Name: "to", Title: "Until"},
 		},
 	}
-	for i := range l.filters {
-		l.filters[i].typed = true
+	for i := range l.Filters {
+		l.Filters[i].Typed = true
 	}
 	return l
 }
 
 // auditAsked is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
 // field has an error.
-func (l *listing) auditAsked() (in contract.AuditList, fromField, toField ui.Value) {
-	from, fromField := dayField(l.get("from"))
-	to, toField := dayField(l.get("to"))
+func auditAsked(l *page.Listing) (in contract.AuditList, fromField, toField ui.Value) {
+	from, fromField := dayField(l.Get("from"))
+	to, toField := dayField(l.Get("to"))
 	if !to.IsZero() {
 		to = to.AddDate(0, 0, 1) // the day itself counts
 	}
@@ -75,38 +57,38 @@ func (l *listing) auditAsked() (in contract.AuditList, fromField, toField ui.Val
 	}
 	for name, field := range map[string]ui.Value{"from": fromField, "to": toField} {
 		if field.Error != "" {
-			l.query.Del(name)
+			l.Query.Del(name)
 		}
 	}
 	return contract.AuditList{
-		Page:    l.asked(),
-		Team:    l.get("team"),
-		Project: l.get("project"),
-		Action:  l.get("action"),
-		Outcome: l.get("outcome"),
-		Actor:   l.get("actor"),
-		Object:  l.get("object"),
+		Page:    l.Asked(),
+		Team:    l.Get("team"),
+		Project: l.Get("project"),
+		Action:  l.Get("action"),
+		Outcome: l.Get("outcome"),
+		Actor:   l.Get("actor"),
+		Object:  l.Get("object"),
 		From:    from,
 		To:      to,
-		Sort:    l.sorting(),
-		Text:    l.get("q"),
+		Sort:    l.Sorting(),
+		Text:    l.Get("q"),
 	}, fromField, toField
 }
 
 // showAudit shows the entries that the filters select.
-func (h *Handler) showAudit(v *visit) (web.Answer, error) {
-	list := auditList().read(v)
-	in, from, to := list.auditAsked()
+func (h *Handler) showAudit(v *page.Visit) (web.Answer, error) {
+	list := auditList().Read(v)
+	in, from, to := auditAsked(list)
 	found, unknown, err := h.listAudit(v, in)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	choices, err := h.Audit.Choices(v.ctx(), v.who, found.Team)
+	choices, err := h.Audit.Choices(v.Ctx(), v.Who, found.Team)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := views.Log{
-		Page:     v.shell("Audit log", list.with(), ui.Crumb{Text: "Audit log"}),
+		Page:     v.Shell("Audit log", list.With(), ui.Crumb{Text: "Audit log"}),
 		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, contract.Installation), ""),
 		Projects: optionsOf(choices.Projects, in.Project, "Every project"),
 		Actions:  optionsOf(actionChoices(), in.Action, "Everything"),
@@ -121,18 +103,18 @@ func (h *Handler) showAudit(v *visit) (web.Answer, error) {
 		m.Project = &ui.Value{Text: in.Project}
 	}
 	for _, name := range []string{"object", "sort", "dir"} {
-		if value := list.get(name); value != "" {
+		if value := list.Get(name); value != "" {
 			m.Kept = append(m.Kept, ui.Hidden{Name: name, Value: value})
 		}
 	}
-	list.name("project", m.Projects)
-	list.name("action", m.Actions)
-	list.name("outcome", m.Outcomes)
-	m.List = listView(list, found.List)
+	list.Name("project", m.Projects)
+	list.Name("action", m.Actions)
+	list.Name("outcome", m.Outcomes)
+	m.List = page.ListView(list, found.List)
 	for _, e := range found.Items {
 		entry := auditEntry(e)
 		if in.Actor == "" {
-			entry.WhoURL = list.with("actor", *cmp.Or(e.Actor.Email, &e.Actor.ID))
+			entry.WhoURL = list.With("actor", *cmp.Or(e.Actor.Email, &e.Actor.ID))
 		}
 		m.Entries = append(m.Entries, entry)
 	}
@@ -146,13 +128,13 @@ var outcomeChoices = []audit.Choice{
 
 // listAudit lists entries. If the project that the query names does not exist it lists none, and returns the name:
 // people type it.
-func (h *Handler) listAudit(v *visit, in contract.AuditList) (found audit.Log, unknown string, err error) {
-	found, err = h.Audit.Log(v.ctx(), v.who, in)
+func (h *Handler) listAudit(v *page.Visit, in contract.AuditList) (found audit.Log, unknown string, err error) {
+	found, err = h.Audit.Log(v.Ctx(), v.Who, in)
 	if fault.KindOf(err) != fault.NotFound || in.Project == "" {
 		return found, "", err
 	}
 	unknown, in.Project = in.Project, ""
-	found, err = h.Audit.Log(v.ctx(), v.who, in)
+	found, err = h.Audit.Log(v.Ctx(), v.Who, in)
 	return audit.Log{Team: found.Team}, unknown, err
 }
 
@@ -226,7 +208,7 @@ func auditEntry(e contract.AuditEntry) views.Entry {
 	fact("Request", e.RequestID)
 	fact("Entry", fmt.Sprintf("%d, %s", e.Number, e.Hash))
 	if e.ProjectName != "" {
-		out.URL = projectPath(e.ProjectName)
+		out.URL = page.ProjectPath(e.ProjectName)
 		if strings.HasPrefix(e.Object, "key_") {
 			out.URL += "/keys/" + e.Object
 		}

@@ -4,17 +4,18 @@ import (
 	"net/url"
 	"strings"
 
+	"postern/handlers/page"
 	"postern/platform/fault"
 	"postern/views/projects"
 )
 
 // claimOffers returns the workspaces that this browser created and that can still be
 // claimed. It removes the codes of others from the cookie.
-func (h *Handler) claimOffers(v *visit) ([]projects.Offer, error) {
+func (h *Handler) claimOffers(v *page.Visit) ([]projects.Offer, error) {
 	var out []projects.Offer
 	var kept []string
-	for _, code := range h.Web.ClaimCodes(v.c.Request) {
-		found, err := h.Accounts.PreviewClaim(v.ctx(), v.who, code)
+	for _, code := range h.Web.ClaimCodes(v.Gin.Request) {
+		found, err := h.Accounts.PreviewClaim(v.Ctx(), v.Who, code)
 		switch fault.KindOf(err) {
 		case fault.NotFound, fault.Conflict, fault.Gone:
 			continue
@@ -29,6 +30,6 @@ func (h *Handler) claimOffers(v *visit) ([]projects.Offer, error) {
 			URL:      "/claim/" + url.PathEscape(code),
 		})
 	}
-	v.keepClaimCodes(kept)
+	v.KeepClaimCodes(kept)
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync"
 
+	"postern/handlers/page"
 	"postern/handlers/pages/ascode"
 	"postern/handlers/web"
 	"postern/views/ui"
@@ -48,24 +49,24 @@ const (
 // codeOfPage returns the lines of a page and of the forms on it, each kind of form once. Where htmx takes a part of the
 // answer, it takes at most what the page shows, for another state of a list: forms can be edited meanwhile, and their
 // lines follow them.
-func (h *Handler) codeOfPage(v *visit, path string, rendered []byte) ui.Code {
-	if isPart(v.c.Request) {
+func (h *Handler) codeOfPage(v *page.Visit, path string, rendered []byte) ui.Code {
+	if isPart(v.Gin.Request) {
 		rendered = nil
 	}
 	return h.codeIn(v, inDrawer, path, rendered)
 }
 
-func (h *Handler) codeIn(v *visit, place, path string, rendered []byte) ui.Code {
+func (h *Handler) codeIn(v *page.Visit, place, path string, rendered []byte) ui.Code {
 	api, table, err := h.codeOf()
 	if err != nil {
-		h.Web.LogCause(v.ctx(), fmt.Errorf("write a page as code: %w", err))
+		h.Web.LogCause(v.Ctx(), fmt.Errorf("write a page as code: %w", err))
 		return ui.Code{None: "The commands couldn't be generated."}
 	}
 	page, params := table.Page(path)
 	out := ui.Code{Server: api.Server(), None: page.None}
 	query := url.Values{}
-	if v.c.Request.Method != http.MethodPost {
-		query = v.c.Request.URL.Query()
+	if v.Gin.Request.Method != http.MethodPost {
+		query = v.Gin.Request.URL.Query()
 	}
 	for i, call := range page.Reads {
 		lines := api.Write(call, params, inTeam(v, params, query))
@@ -84,33 +85,33 @@ func (h *Handler) codeIn(v *visit, place, path string, rendered []byte) ui.Code 
 
 // withCode has the page that answers a visit show its code: below the panel that a dialog takes, in the drawer of any
 // other page.
-func (h *Handler) withCode(v *visit) context.Context {
-	reads := v.c.Request.Method == http.MethodGet
+func (h *Handler) withCode(v *page.Visit) context.Context {
+	reads := v.Gin.Request.Method == http.MethodGet
 	switch {
-	case v.account == nil || !reads && isPart(v.c.Request):
-		return v.ctx()
-	case reads && v.c.GetHeader("HX-Target") == ui.DialogBody:
-		return ui.WithPanelCode(v.ctx(), func(rendered []byte) ui.Code {
-			return h.codeIn(v, inPanel, v.c.Request.URL.EscapedPath(), rendered)
+	case v.Account == nil || !reads && isPart(v.Gin.Request):
+		return v.Ctx()
+	case reads && v.Gin.GetHeader("HX-Target") == ui.DialogBody:
+		return ui.WithPanelCode(v.Ctx(), func(rendered []byte) ui.Code {
+			return h.codeIn(v, inPanel, v.Gin.Request.URL.EscapedPath(), rendered)
 		})
 	}
-	return ui.WithCode(v.ctx(), func(path string, rendered []byte) ui.Code { return h.codeOfPage(v, path, rendered) })
+	return ui.WithCode(v.Ctx(), func(path string, rendered []byte) ui.Code { return h.codeOfPage(v, path, rendered) })
 }
 
 // isPart reports whether htmx takes a part of the answer.
 func isPart(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 
 // inTeam adds the chosen team, which is where what has no other team is created.
-func inTeam(v *visit, params map[string]string, values url.Values) url.Values {
-	if _, of := params["team"]; !of && !values.Has("team") && v.who.HomeTeam != "" {
-		values.Set("team", v.who.HomeTeam)
+func inTeam(v *page.Visit, params map[string]string, values url.Values) url.Values {
+	if _, of := params["team"]; !of && !values.Has("team") && v.Who.HomeTeam != "" {
+		values.Set("team", v.Who.HomeTeam)
 	}
 	return values
 }
 
 // codeOfForm returns the lines of a form with these values.
 func (h *Handler) codeOfForm(
-	v *visit, api *ascode.API, place string, call ascode.FormCall, values url.Values,
+	v *page.Visit, api *ascode.API, place string, call ascode.FormCall, values url.Values,
 ) ui.CodeCall {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(call.Kind)) // a hash takes everything
@@ -124,19 +125,19 @@ func codeCall(id string, lines ascode.Lines) ui.CodeCall {
 
 // showCode answers with the lines of the form in the query, with the values that are posted; in is where.
 // Nothing is changed: the values come from a form that is not sent yet.
-func (h *Handler) showCode(v *visit) (web.Answer, error) {
+func (h *Handler) showCode(v *page.Visit) (web.Answer, error) {
 	api, table, err := h.codeOf()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	values := v.c.Request.PostForm
-	call, ok := table.Form(v.c.Query("form"), values)
+	values := v.Gin.Request.PostForm
+	call, ok := table.Form(v.Gin.Query("form"), values)
 	if !ok {
-		v.c.Status(http.StatusNoContent)
+		v.Gin.Status(http.StatusNoContent)
 		return web.Answer{}, nil
 	}
 	place := inDrawer
-	if v.c.Query("in") == inPanel {
+	if v.Gin.Query("in") == inPanel {
 		place = inPanel
 	}
 	return web.Show(ui.CodeLines(h.codeOfForm(v, api, place, call, values))), nil

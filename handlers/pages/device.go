@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/tokens"
@@ -16,44 +17,44 @@ import (
 
 // showDevice shows the device that waits with the code in the address, or asks for a code.
 // It changes nothing: the decision is another request (RFC 8628, 3.3.1 and 5.4).
-func (h *Handler) showDevice(v *visit) (web.Answer, error) {
-	code := v.c.Query("user_code")
+func (h *Handler) showDevice(v *page.Visit) (web.Answer, error) {
+	code := v.Gin.Query("user_code")
 	if code == "" {
-		page := v.shell("Sign in to the command line", web.DevicePath)
+		page := v.Shell("Sign in to the command line", web.DevicePath)
 		return web.Show(device.EnterPage(device.Enter{Page: page})), nil
 	}
 	return h.confirmDevice(v, code)
 }
 
-func (h *Handler) confirmDevice(v *visit, code string) (web.Answer, error) {
-	found, err := h.Tokens.Look(v.ctx(), v.who, code)
+func (h *Handler) confirmDevice(v *page.Visit, code string) (web.Answer, error) {
+	found, err := h.Tokens.Look(v.Ctx(), v.Who, code)
 	if err != nil {
 		return h.wrongCode(v, code, err)
 	}
 	m := device.Confirm{
-		Page:  v.shell("Sign in to the command line", web.DevicePath),
+		Page:  v.Shell("Sign in to the command line", web.DevicePath),
 		Code:  found.UserCode,
 		Facts: deviceFacts(v, found),
 	}
 	return web.Show(device.ConfirmPage(m)), nil
 }
 
-func deviceFacts(v *visit, found tokens.Waiting) []ui.Fact {
+func deviceFacts(v *page.Visit, found tokens.Waiting) []ui.Fact {
 	days := int(found.TokenTTL / (24 * time.Hour))
 	return []ui.Fact{
 		{Label: "Machine", Value: found.Machine},
 		{Label: "Address", Value: found.RemoteAddr, Mono: true},
-		{Label: "Requested", Value: moment(found.AskedAt)},
-		{Label: "Account", Value: v.account.Email},
+		{Label: "Requested", Value: page.Moment(found.AskedAt)},
+		{Label: "Account", Value: v.Account.Email},
 		{Label: "Scopes", Value: strings.Join(found.Scopes, ", ")},
 		{Label: "Valid for", Value: fmt.Sprintf("%d days, or until you revoke it", days)},
 	}
 }
 
-func (h *Handler) decideDevice(v *visit) (web.Answer, error) {
-	code, decision := v.posted("user_code"), v.posted("decision")
+func (h *Handler) decideDevice(v *page.Visit) (web.Answer, error) {
+	code, decision := v.Posted("user_code"), v.Posted("decision")
 	if decision == "" {
-		if _, err := h.Tokens.Look(v.ctx(), v.who, code); err != nil {
+		if _, err := h.Tokens.Look(v.Ctx(), v.Who, code); err != nil {
 			return h.wrongCode(v, code, err)
 		}
 		return web.Redirect(web.DevicePath + "?" + url.Values{"user_code": {code}}.Encode()), nil
@@ -61,9 +62,9 @@ func (h *Handler) decideDevice(v *visit) (web.Answer, error) {
 	if decision != "approve" && decision != "deny" {
 		return web.Answer{}, fault.InvalidField("/decision", "invalid_decision", "Choose approve or deny.")
 	}
-	found, err := h.Tokens.Look(v.ctx(), v.who, code)
+	found, err := h.Tokens.Look(v.Ctx(), v.Who, code)
 	if err == nil {
-		err = h.Tokens.Decide(v.ctx(), v.who, code, decision == "approve")
+		err = h.Tokens.Decide(v.Ctx(), v.Who, code, decision == "approve")
 	}
 	if err != nil {
 		return h.wrongCode(v, code, err)
@@ -72,7 +73,7 @@ func (h *Handler) decideDevice(v *visit) (web.Answer, error) {
 	if decision == "approve" {
 		path = deviceApproved
 	}
-	return v.disclose(path, disclosed{Text: found.Machine})
+	return v.Disclose(path, page.Disclosed{Text: found.Machine})
 }
 
 // The pages behind the two decisions.
@@ -82,14 +83,14 @@ const (
 )
 
 // showDecided shows the decision, with the name of the machine the first time.
-func (h *Handler) showDecided(v *visit) (web.Answer, error) {
-	path := v.c.FullPath()
-	found, err := v.disclosed(path)
+func (h *Handler) showDecided(v *page.Visit) (web.Answer, error) {
+	path := v.Gin.FullPath()
+	found, err := v.Disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := device.Done{
-		Page:     v.shell("Sign in to the command line", path),
+		Page:     v.Shell("Sign in to the command line", path),
 		Machine:  "The command line",
 		Approved: path == deviceApproved,
 	}
@@ -100,14 +101,14 @@ func (h *Handler) showDecided(v *visit) (web.Answer, error) {
 }
 
 // wrongCode shows the form again with the reason.
-func (h *Handler) wrongCode(v *visit, code string, err error) (web.Answer, error) {
-	web.RecordError(v.ctx(), err)
-	m := device.Enter{Page: v.shell("Sign in to the command line", web.DevicePath), Code: ui.Value{Text: code}}
+func (h *Handler) wrongCode(v *page.Visit, code string, err error) (web.Answer, error) {
+	web.RecordError(v.Ctx(), err)
+	m := device.Enter{Page: v.Shell("Sign in to the command line", web.DevicePath), Code: ui.Value{Text: code}}
 	status := http.StatusTooManyRequests
-	if wrong, ok := formErrorsIn(err); ok {
-		status, m.Code = wrong.status, wrong.value("/user_code", code)
+	if wrong, ok := page.ErrorsIn(err); ok {
+		status, m.Code = wrong.Status, wrong.Value("/user_code", code)
 	} else if fault.KindOf(err) == fault.TooMany {
-		web.SetRetryAfter(v.c.Writer.Header(), err)
+		web.SetRetryAfter(v.Gin.Writer.Header(), err)
 		m.Code.Error = web.ProblemOf(err, "").Detail
 	} else {
 		return web.Answer{}, err

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"postern/docs"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	manuals "postern/views/docs"
 	"postern/views/ui"
@@ -30,8 +31,8 @@ func (h *Handler) docs() (*docs.Site, *docs.Reference, error) {
 }
 
 // docsFrame is what every page of the documentation has.
-func (h *Handler) docsFrame(v *visit, title, here string) (manuals.Frame, error) {
-	if _, err := v.authenticate(); err != nil {
+func (h *Handler) docsFrame(v *page.Visit, title, here string) (manuals.Frame, error) {
+	if _, err := v.Authenticate(); err != nil {
 		return manuals.Frame{}, err
 	}
 	site, _, err := h.docs()
@@ -42,7 +43,7 @@ func (h *Handler) docsFrame(v *visit, title, here string) (manuals.Frame, error)
 	if here != "/docs" {
 		crumbs = append(crumbs, ui.Crumb{Text: title})
 	}
-	m := manuals.Frame{Page: v.shell(title, here, crumbs...)}
+	m := manuals.Frame{Page: v.Shell(title, here, crumbs...)}
 	for _, chapter := range docs.Contents {
 		group := manuals.Chapter{Title: chapter.Title}
 		for _, slug := range chapter.Slugs {
@@ -63,12 +64,12 @@ func (h *Handler) docsFrame(v *visit, title, here string) (manuals.Frame, error)
 }
 
 // showDocs shows the contents, or what a search finds.
-func (h *Handler) showDocs(v *visit) (web.Answer, error) {
+func (h *Handler) showDocs(v *page.Visit) (web.Answer, error) {
 	frame, err := h.docsFrame(v, "Documentation", "/docs")
 	if err != nil {
 		return web.Answer{}, err
 	}
-	frame.Query = v.c.Query("q")
+	frame.Query = v.Gin.Query("q")
 	m := manuals.Index{Frame: frame}
 	if frame.Query != "" {
 		site, reference, err := h.docs()
@@ -91,12 +92,12 @@ func (h *Handler) showDocs(v *visit) (web.Answer, error) {
 	return web.Show(manuals.IndexPage(m)), nil
 }
 
-func (h *Handler) showDocsPage(v *visit) (web.Answer, error) {
+func (h *Handler) showDocsPage(v *page.Visit) (web.Answer, error) {
 	site, reference, err := h.docs()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	slug := v.param("page")
+	slug := v.Param("page")
 	if slug == "reference" {
 		return h.showReferenceIndex(v, reference)
 	}
@@ -115,7 +116,7 @@ func (h *Handler) showDocsPage(v *visit) (web.Answer, error) {
 	return web.Show(manuals.ArticlePage(m)), err
 }
 
-func (h *Handler) showReferenceIndex(v *visit, reference *docs.Reference) (web.Answer, error) {
+func (h *Handler) showReferenceIndex(v *page.Visit, reference *docs.Reference) (web.Answer, error) {
 	frame, err := h.docsFrame(v, "API reference", "/docs/reference")
 	m := manuals.Reference{Frame: frame}
 	for _, tag := range reference.Tags {
@@ -124,12 +125,12 @@ func (h *Handler) showReferenceIndex(v *visit, reference *docs.Reference) (web.A
 	return web.Show(manuals.ReferencePage(m)), err
 }
 
-func (h *Handler) showReference(v *visit) (web.Answer, error) {
+func (h *Handler) showReference(v *page.Visit) (web.Answer, error) {
 	_, reference, err := h.docs()
 	if err != nil {
 		return web.Answer{}, err
 	}
-	tag, ok := reference.Tag(v.param("tag"))
+	tag, ok := reference.Tag(v.Param("tag"))
 	if !ok {
 		return web.Answer{}, web.NotFound()
 	}

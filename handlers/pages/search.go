@@ -6,6 +6,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -23,32 +24,32 @@ const (
 
 // showSearch searches for what was posted, in everything that the visitor may see. A GET lists
 // pages and actions only: a whole key finds itself, and belongs into no address.
-func (h *Handler) showSearch(v *visit) (web.Answer, error) {
-	text := strings.TrimSpace(v.posted("q"))
+func (h *Handler) showSearch(v *page.Visit) (web.Answer, error) {
+	text := strings.TrimSpace(v.Posted("q"))
 	if len(text) > searchedText {
 		text = ""
 	}
-	m := search.Search{Text: text, Project: v.posted("project")}
+	m := search.Search{Text: text, Project: v.Posted("project")}
 	if m.Project == "" {
-		m.Project = v.c.Query("project")
+		m.Project = v.Gin.Query("project")
 	}
 	var crumbs []ui.Crumb
 	if m.Project != "" {
-		p, err := h.Projects.Get(v.ctx(), v.who, m.Project)
+		p, err := h.Projects.Get(v.Ctx(), v.Who, m.Project)
 		if err != nil {
 			return web.Answer{}, err
 		}
-		v.selectTeam(p.Team)
-		crumbs = append(crumbs, projectsCrumb(), projectCrumb(p))
+		v.SelectTeam(p.Team)
+		crumbs = append(crumbs, page.ProjectsCrumb(), page.ProjectCrumb(p))
 	}
-	m.Page = v.shell("Search", searchPath, append(crumbs, ui.Crumb{Text: "Search"})...)
+	m.Page = v.Shell("Search", searchPath, append(crumbs, ui.Crumb{Text: "Search"})...)
 	if text != "" {
 		if err := h.search(v, &m); err != nil {
 			return web.Answer{}, err
 		}
 	}
 	addFound(&m, "pages", "Pages", chosenPlaces(m.Page.Places(), text))
-	addFound(&m, "actions", "Actions", chosenPlaces(v.actions(m.Project), text))
+	addFound(&m, "actions", "Actions", chosenPlaces(actions(v, m.Project), text))
 	n := 0
 	for _, g := range m.Groups {
 		n += len(g.Found)
@@ -58,30 +59,30 @@ func (h *Handler) showSearch(v *visit) (web.Answer, error) {
 }
 
 // search adds what the text finds in the database.
-func (h *Handler) search(v *visit, m *search.Search) error {
-	projects, err := h.Projects.FindProjects(v.ctx(), v.who, m.Text, foundOfEach)
+func (h *Handler) search(v *page.Visit, m *search.Search) error {
+	projects, err := h.Projects.FindProjects(v.Ctx(), v.Who, m.Text, foundOfEach)
 	if err != nil {
 		return err
 	}
-	found, err := h.Keys.Find(v.ctx(), v.who, m.Text, foundOfEach)
+	found, err := h.Keys.Find(v.Ctx(), v.Who, m.Text, foundOfEach)
 	if err != nil {
 		return err
 	}
-	users, err := h.Directory.FindUsers(v.ctx(), v.who, m.Text, foundOfEach)
+	users, err := h.Directory.FindUsers(v.Ctx(), v.Who, m.Text, foundOfEach)
 	if err != nil {
 		return err
 	}
-	tenants, err := h.Projects.FindTenants(v.ctx(), v.who, m.Text, foundOfEach)
+	tenants, err := h.Projects.FindTenants(v.Ctx(), v.Who, m.Text, foundOfEach)
 	if err != nil {
 		return err
 	}
 	addFound(m, "projects", "Projects",
-		foundMatches(projects, func(p rules.Match) string { return projectPath(p.Name) }))
+		foundMatches(projects, func(p rules.Match) string { return page.ProjectPath(p.Name) }))
 	var keyRows []search.Found
 	for _, k := range found {
-		badge := keyBadge(contract.Key{State: k.State})
+		badge := page.KeyBadge(contract.Key{State: k.State})
 		keyRows = append(keyRows, search.Found{
-			URL:   projectPath(k.Project) + "/keys/" + k.ID,
+			URL:   page.ProjectPath(k.Project) + "/keys/" + k.ID,
 			Text:  k.Owner,
 			Note:  k.Display + " in " + k.Project,
 			State: &badge,
@@ -90,10 +91,15 @@ func (h *Handler) search(v *visit, m *search.Search) error {
 	addFound(m, "keys", "Keys", keyRows)
 	var userRows []search.Found
 	for _, u := range users {
-		userRows = append(userRows, search.Found{URL: userPath(u.ID), Text: u.Email, Note: u.Name})
+		userRows = append(userRows, search.Found{URL: page.UserPath(u.ID), Text: u.Email, Note: u.Name})
 	}
 	addFound(m, "users", "Users", userRows)
-	addFound(m, "tenants", "Tenants", foundMatches(tenants, func(t rules.Match) string { return tenantPath(t.ID) }))
+	addFound(
+		m,
+		"tenants",
+		"Tenants",
+		foundMatches(tenants, func(t rules.Match) string { return page.TenantPath(t.ID) }),
+	)
 	return nil
 }
 
@@ -128,21 +134,21 @@ next:
 }
 
 // actions lists pages with a form that the visitor may send.
-func (v *visit) actions(project string) []ui.Link {
+func actions(v *page.Visit, project string) []ui.Link {
 	var out []ui.Link
-	if !readsOnly(v) {
+	if !page.ReadsOnly(v) {
 		out = append(out,
 			ui.Link{URL: "/projects/new", Text: "Create a project"},
 			ui.Link{URL: "/imports", Text: "Import a project"})
-		if project != "" && v.who.May(v.who.HomeTeam, access.KeyCreate) {
+		if project != "" && v.Who.May(v.Who.HomeTeam, access.KeyCreate) {
 			out = append(out, ui.Link{
-				URL:  projectPath(project) + "/keys?" + createOpen + "=true",
+				URL:  page.ProjectPath(project) + "/keys?" + page.CreateOpen + "=true",
 				Text: "Create a key",
 			})
 		}
 	}
 	return append(out,
-		ui.Link{URL: tokensPath, Text: "Create an access token"},
+		ui.Link{URL: page.TokensPath, Text: "Create an access token"},
 		ui.Link{URL: "/account", Text: "Account settings"},
 		ui.Link{URL: "/account/sessions", Text: "See where you're signed in"},
 		ui.Link{URL: "/teams", Text: "Create a team"},
@@ -150,9 +156,9 @@ func (v *visit) actions(project string) []ui.Link {
 }
 
 // showShortcuts lists the keys that the dashboard's script follows.
-func (h *Handler) showShortcuts(v *visit) (web.Answer, error) {
+func (h *Handler) showShortcuts(v *page.Visit) (web.Answer, error) {
 	return web.Show(search.ShortcutsPage(search.Shortcuts{
-		Page: v.shell("Keyboard shortcuts", "/shortcuts", ui.Crumb{Text: "Keyboard shortcuts"}),
+		Page: v.Shell("Keyboard shortcuts", "/shortcuts", ui.Crumb{Text: "Keyboard shortcuts"}),
 		Rows: []search.Shortcut{
 			{Keys: []string{"Ctrl", "K"}, Text: "Search; ⌘ K on a Mac"},
 			{Keys: []string{"/"}, Text: "Search, when no field has the focus"},

@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/views/tokens"
 	"postern/views/ui"
 )
-
-const tokensPath = "/settings/tokens"
 
 // scopeTexts describe what each scope covers.
 var scopeTexts = map[access.Scope]string{
@@ -25,7 +24,7 @@ var scopeTexts = map[access.Scope]string{
 	access.ScopeAdmin:  "Manage teams, members, access tokens and webhooks, and read the audit log.",
 }
 
-func (h *Handler) showTokens(v *visit) (web.Answer, error) {
+func (h *Handler) showTokens(v *page.Visit) (web.Answer, error) {
 	m, err := h.tokenList(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -33,23 +32,28 @@ func (h *Handler) showTokens(v *visit) (web.Answer, error) {
 	return web.Show(tokens.ListPage(m)), nil
 }
 
-func (h *Handler) tokenList(v *visit) (tokens.List, error) {
-	list := &listing{
-		path:   tokensPath,
-		one:    "token",
-		search: "Name",
-		orders: []listOrder{{by: "created", desc: true}, {by: "name"}, {by: "expires"}, {by: "last_used", desc: true}},
+func (h *Handler) tokenList(v *page.Visit) (tokens.List, error) {
+	list := &page.Listing{
+		Path:   page.TokensPath,
+		One:    "token",
+		Search: "Name",
+		Orders: []page.ListOrder{
+			{By: "created", Desc: true},
+			{By: "name"},
+			{By: "expires"},
+			{By: "last_used", Desc: true},
+		},
 	}
-	list.read(v)
-	found, err := h.Tokens.List(v.ctx(), v.who, contract.TokenList{
-		Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	list.Read(v)
+	found, err := h.Tokens.List(v.Ctx(), v.Who, contract.TokenList{
+		Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return tokens.List{}, err
 	}
 	m := tokens.List{
-		Page: v.shell("Access tokens", tokensPath, ui.Crumb{Text: "Access tokens"}),
-		List: listView(list, found),
+		Page: v.Shell("Access tokens", page.TokensPath, ui.Crumb{Text: "Access tokens"}),
+		List: page.ListView(list, found),
 	}
 	m.Create.Scopes = scopeOptions([]string{string(access.ScopeRead)})
 	for _, t := range found.Items {
@@ -58,9 +62,9 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 			Display:  "…" + t.Last4,
 			Kind:     tokenKind(t),
 			Scopes:   strings.Join(t.Scopes, ", "),
-			Created:  day(t.CreatedAt),
-			Expires:  dayOrNever(t.ExpiresAt),
-			LastUsed: momentOrNever(t.LastUsedAt),
+			Created:  page.Day(t.CreatedAt),
+			Expires:  page.DayOrNever(t.ExpiresAt),
+			LastUsed: page.MomentOrNever(t.LastUsedAt),
 			UsedFrom: t.LastUsedFrom,
 			Revoke:   tokenPath(t.ID),
 		})
@@ -71,9 +75,9 @@ func (h *Handler) tokenList(v *visit) (tokens.List, error) {
 // lastUse says when a token was used last, and from where.
 func lastUse(t contract.Token) string {
 	if t.LastUsedFrom == "" {
-		return momentOrNever(t.LastUsedAt)
+		return page.MomentOrNever(t.LastUsedAt)
 	}
-	return momentOrNever(t.LastUsedAt) + " from " + t.LastUsedFrom
+	return page.MomentOrNever(t.LastUsedAt) + " from " + t.LastUsedFrom
 }
 
 func tokenKind(t contract.Token) string {
@@ -96,18 +100,18 @@ func scopeOptions(chosen []string) []ui.Option {
 	return out
 }
 
-func (h *Handler) createToken(v *visit) (web.Answer, error) {
+func (h *Handler) createToken(v *page.Visit) (web.Answer, error) {
 	var in contract.NewToken
-	v.fill(&in, "name", "scopes")
+	v.Fill(&in, "name", "scopes")
 	var err error
 	var made contract.TokenWithSecret
-	if in.ExpiresAt, err = endOfDay(v.posted("expires_at")); err == nil {
-		made, err = h.Tokens.Create(v.ctx(), v.who, contract.TokenCreation{Body: in})
+	if in.ExpiresAt, err = page.EndOfDay(v.Posted("expires_at")); err == nil {
+		made, err = h.Tokens.Create(v.Ctx(), v.Who, contract.TokenCreation{Body: in})
 	}
 	if err == nil {
-		return v.disclose(tokenSecretPath(made.ID), disclosed{Secret: made.Secret.Reveal()})
+		return v.Disclose(tokenSecretPath(made.ID), page.Disclosed{Secret: made.Secret.Reveal()})
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -117,38 +121,38 @@ func (h *Handler) createToken(v *visit) (web.Answer, error) {
 	}
 	m.Create = tokens.Form{
 		Open:        true,
-		Name:        wrong.value("/name", in.Name),
+		Name:        wrong.Value("/name", in.Name),
 		Scopes:      scopeOptions(in.Scopes),
-		ScopesError: wrong.take("/scopes"),
-		Expires:     wrong.value("/expires_at", v.posted("expires_at")),
+		ScopesError: wrong.Take("/scopes"),
+		Expires:     wrong.Value("/expires_at", v.Posted("expires_at")),
 	}
-	m.Create.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: tokens.ListPage(m)}, nil
+	m.Create.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: tokens.ListPage(m)}, nil
 }
 
 func tokenSecretPath(id string) string { return tokenPath(id) + "/secret" }
 
 // showNewToken shows a new token, the first time with its secret.
-func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
-	token, err := h.Tokens.Get(v.ctx(), v.who, tokenIn(v))
+func (h *Handler) showNewToken(v *page.Visit) (web.Answer, error) {
+	token, err := h.Tokens.Get(v.Ctx(), v.Who, tokenIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := tokenSecretPath(token.ID)
-	found, err := v.disclosed(path)
+	found, err := v.Disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tokens.Shown{
-		Page: v.shell("Access token", path, ui.Crumb{
+		Page: v.Shell("Access token", path, ui.Crumb{
 			Text: "Access tokens",
-			URL:  tokensPath,
+			URL:  page.TokensPath,
 		}, ui.Crumb{Text: token.Name}),
 		Heading: "Token created",
 		Facts: []ui.Fact{
 			{Label: "Name", Value: token.Name},
 			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
-			{Label: "Expires", Value: momentOrNever(token.ExpiresAt)},
+			{Label: "Expires", Value: page.MomentOrNever(token.ExpiresAt)},
 		},
 	}
 	if found == nil {
@@ -159,33 +163,33 @@ func (h *Handler) showNewToken(v *visit) (web.Answer, error) {
 	return web.Show(tokens.ShownPage(m)), nil
 }
 
-func tokenPath(id string) string { return tokensPath + "/" + url.PathEscape(id) }
+func tokenPath(id string) string { return page.TokensPath + "/" + url.PathEscape(id) }
 
 // tokenIn is the token in the page's address.
-func tokenIn(v *visit) contract.TokenPath { return contract.TokenPath{Token: v.param("token")} }
+func tokenIn(v *page.Visit) contract.TokenPath { return contract.TokenPath{Token: v.Param("token")} }
 
-func (h *Handler) showRevokeToken(v *visit) (web.Answer, error) {
-	return h.revokeTokenWith(v, &formErrors{})
+func (h *Handler) showRevokeToken(v *page.Visit) (web.Answer, error) {
+	return h.revokeTokenWith(v, &page.Errors{})
 }
 
 // revokeTokenWith asks before a token is revoked.
-func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, error) {
-	token, err := h.Tokens.Get(v.ctx(), v.who, tokenIn(v))
+func (h *Handler) revokeTokenWith(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
+	token, err := h.Tokens.Get(v.Ctx(), v.Who, tokenIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := tokenPath(token.ID)
 	m := tokens.Revoke{
-		Page: v.shell("Revoke "+token.Name, path, ui.Crumb{
+		Page: v.Shell("Revoke "+token.Name, path, ui.Crumb{
 			Text: "Access tokens",
-			URL:  tokensPath,
+			URL:  page.TokensPath,
 		}, ui.Crumb{Text: token.Name}),
 		Name: token.Name,
 		Facts: []ui.Fact{
 			{Label: "Token", Value: "…" + token.Last4, Mono: true},
 			{Label: "Created by", Value: tokenKind(token)},
 			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
-			{Label: "Created", Value: moment(token.CreatedAt)},
+			{Label: "Created", Value: page.Moment(token.CreatedAt)},
 			{Label: "Last used", Value: lastUse(token)},
 		},
 		Confirm: ui.Confirmation{
@@ -196,26 +200,26 @@ func (h *Handler) revokeTokenWith(v *visit, wrong *formErrors) (web.Answer, erro
 			Name:   token.Name,
 			Impact: []string{"Programs that use this token stop working immediately. Last used: " +
 				"" + lastUse(token) + "."},
-			Error: wrong.rest(),
+			Error: wrong.Rest(),
 		},
-		BackURL: tokensPath,
+		BackURL: page.TokensPath,
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tokens.RevokePage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: tokens.RevokePage(m)}, nil
 }
 
-func (h *Handler) revokeToken(v *visit) (web.Answer, error) {
-	token, err := h.Tokens.Get(v.ctx(), v.who, tokenIn(v))
+func (h *Handler) revokeToken(v *page.Visit) (web.Answer, error) {
+	token, err := h.Tokens.Get(v.Ctx(), v.Who, tokenIn(v))
 	if err == nil {
-		err = v.confirmed("Tick the box to revoke the token.")
+		err = v.Confirmed("Tick the box to revoke the token.")
 	}
 	if err == nil {
-		_, err = h.Tokens.Revoke(v.ctx(), v.who, tokenIn(v))
+		_, err = h.Tokens.Revoke(v.Ctx(), v.Who, tokenIn(v))
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.revokeTokenWith(v, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("token_revoked", tokensPath, token.Name)
+	return v.Done("token_revoked", page.TokensPath, token.Name)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/webhooks"
@@ -21,28 +22,28 @@ func deliveryPath(webhook, delivery string) string {
 }
 
 // webhookIn and deliveryIn are what the address names.
-func webhookIn(v *visit) contract.WebhookPath {
-	return contract.WebhookPath{Webhook: v.param("webhook")}
+func webhookIn(v *page.Visit) contract.WebhookPath {
+	return contract.WebhookPath{Webhook: v.Param("webhook")}
 }
 
-func deliveryIn(v *visit) contract.DeliveryPath {
-	return contract.DeliveryPath{WebhookPath: webhookIn(v), Delivery: v.param("delivery")}
+func deliveryIn(v *page.Visit) contract.DeliveryPath {
+	return contract.DeliveryPath{WebhookPath: webhookIn(v), Delivery: v.Param("delivery")}
 }
 
 // deliveryList is the list of deliveries on the page of a webhook.
-func deliveryList(path string) *listing {
-	return &listing{
-		path:    path,
-		section: "deliveries",
-		one:     "delivery",
-		orders:  []listOrder{{by: "created", desc: true}},
-		filters: []listFilter{
-			{name: "state", title: "State", options: []ui.Option{
+func deliveryList(path string) *page.Listing {
+	return &page.Listing{
+		Path:    path,
+		Section: "deliveries",
+		One:     "delivery",
+		Orders:  []page.ListOrder{{By: "created", Desc: true}},
+		Filters: []page.ListFilter{
+			{Name: "state", Title: "State", Options: []ui.Option{
 				{Value: contract.DeliveryPending, Title: "Pending"},
 				{Value: contract.DeliveryDelivered, Title: "Delivered"},
 				{Value: contract.DeliveryFailed, Title: "Failed"},
 			}},
-			{name: "event", title: "Event", options: named(webhooks.Events())},
+			{Name: "event", Title: "Event", Options: page.Named(webhooks.Events())},
 		},
 	}
 }
@@ -51,7 +52,7 @@ func deliveryRow(w contract.Webhook, d contract.Delivery) pages.Delivery {
 	row := pages.Delivery{
 		Event:    d.Event,
 		Page:     deliveryPath(w.ID, d.ID),
-		Time:     moment(d.CreatedAt),
+		Time:     page.Moment(d.CreatedAt),
 		Attempts: attemptsText(d),
 		Outcome:  outcomeText(d),
 		State: map[string]ui.Badge{
@@ -70,7 +71,7 @@ func attemptsText(d contract.Delivery) string {
 	if d.NextAttemptAt == nil {
 		return strconv.FormatInt(d.Attempts, 10)
 	}
-	return fmt.Sprintf("%d of %d, next at %s", d.Attempts, webhooks.Attempts(), moment(*d.NextAttemptAt))
+	return fmt.Sprintf("%d of %d, next at %s", d.Attempts, webhooks.Attempts(), page.Moment(*d.NextAttemptAt))
 }
 
 func outcomeText(d contract.Delivery) string {
@@ -84,19 +85,19 @@ func outcomeText(d contract.Delivery) string {
 	return strings.Join(parts, ": ")
 }
 
-func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
+func (h *Handler) showDelivery(v *page.Visit) (web.Answer, error) {
+	w, err := h.Webhooks.Get(v.Ctx(), v.Who, webhookIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	d, err := h.Webhooks.Delivery(v.ctx(), v.who, deliveryIn(v))
+	d, err := h.Webhooks.Delivery(v.Ctx(), v.Who, deliveryIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := deliveryPath(w.ID, d.ID)
 	row := deliveryRow(w, d)
 	m := pages.Sent{
-		Page: v.shell("Delivery", path, webhooksCrumb(),
+		Page: v.Shell("Delivery", path, webhooksCrumb(),
 			ui.Crumb{Text: w.ID, URL: webhookPath(w.ID)}, ui.Crumb{Text: d.ID}),
 		Path:    path,
 		Event:   d.Event,
@@ -107,7 +108,7 @@ func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
 		Facts: []ui.Fact{
 			{Label: "URL", Value: w.URL, Mono: true},
 			{Label: "webhook-id", Value: d.ID, Mono: true},
-			{Label: "Created", Value: moment(d.CreatedAt)},
+			{Label: "Created", Value: page.Moment(d.CreatedAt)},
 			{Label: "Attempts", Value: row.Attempts},
 		},
 	}
@@ -115,9 +116,9 @@ func (h *Handler) showDelivery(v *visit) (web.Answer, error) {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Last response", Value: row.Outcome})
 	}
 	if m.Waits {
-		m.Page.Refresh = refreshSeconds
+		m.Page.Refresh = page.RefreshSeconds
 	}
-	if v.who.May(w.Team, access.WebhookChange) {
+	if v.Who.May(w.Team, access.WebhookChange) {
 		m.Again = row.Again
 	}
 	return web.Show(pages.SentPage(m)), nil
@@ -132,18 +133,18 @@ func indented(text []byte) string {
 	return out.String()
 }
 
-func (h *Handler) testWebhook(v *visit) (web.Answer, error) {
-	d, err := h.Webhooks.SendTest(v.ctx(), v.who, webhookIn(v))
+func (h *Handler) testWebhook(v *page.Visit) (web.Answer, error) {
+	d, err := h.Webhooks.SendTest(v.Ctx(), v.Who, webhookIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return web.Redirect(deliveryPath(d.Webhook, d.ID)), nil
 }
 
-func (h *Handler) redeliver(v *visit) (web.Answer, error) {
-	d, err := h.Webhooks.Redeliver(v.ctx(), v.who, deliveryIn(v))
+func (h *Handler) redeliver(v *page.Visit) (web.Answer, error) {
+	d, err := h.Webhooks.Redeliver(v.Ctx(), v.Who, deliveryIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("webhook_again", deliveryPath(d.Webhook, d.ID))
+	return v.Done("webhook_again", deliveryPath(d.Webhook, d.ID))
 }

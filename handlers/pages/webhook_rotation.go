@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/webhooks"
@@ -19,45 +20,47 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 		Verb:   "Rotate",
 		Kind:   "secret",
 		Impact: []string{
-			"Deliveries are signed with both secrets for " + lifetimeText(int64(webhooks.DefaultOverlap.Seconds())) +
+			"Deliveries are signed with both secrets for " + page.LifetimeText(
+				int64(webhooks.DefaultOverlap.Seconds()),
+			) +
 				". A receiver that doesn't have the new secret by then will refuse them.",
 		},
 		Undo:     "You can't keep the old secret any longer.",
 		ByButton: true,
 	}
 	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {
-		until := moment(*w.OldSecretExpiresAt)
+		until := page.Moment(*w.OldSecretExpiresAt)
 		c.Impact = append(c.Impact, "The previous secret, which signs until "+until+", ends now.")
 	}
 	return c
 }
 
-func (h *Handler) rotateWebhook(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
+func (h *Handler) rotateWebhook(v *page.Visit) (web.Answer, error) {
+	w, err := h.Webhooks.Get(v.Ctx(), v.Who, webhookIn(v))
 	if err == nil {
-		err = access.Check(v.who, w.Team, access.WebhookChange)
+		err = access.Check(v.Who, w.Team, access.WebhookChange)
 	}
 	if err == nil {
-		err = v.confirmed("Confirm that you want a new secret for this webhook.")
+		err = v.Confirmed("Confirm that you want a new secret for this webhook.")
 	}
 	var rotated contract.WebhookWithSecret
 	if err == nil {
-		rotated, err = h.Webhooks.Rotate(v.ctx(), v.who, contract.WebhookRotation{
+		rotated, err = h.Webhooks.Rotate(v.Ctx(), v.Who, contract.WebhookRotation{
 			WebhookPath: webhookIn(v),
-			Condition:   contract.Condition{IfMatch: v.state},
+			Condition:   contract.Condition{IfMatch: v.State},
 		})
 	}
-	if wrong, ok := formErrorsIn(rotatedMeanwhile(err)); ok {
+	if wrong, ok := page.ErrorsIn(page.RotatedMeanwhile(err)); ok {
 		m, err := h.webhookNow(v)
-		v.refuse(wrong, &m.Rotate)
-		if text := wrong.rest(); text != "" {
+		v.Refuse(wrong, &m.Rotate)
+		if text := wrong.Rest(); text != "" {
 			m.Notice = &ui.Notice{Tone: ui.Bad, Text: text}
 		}
-		return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
+		return web.Answer{Status: wrong.Status, Page: pages.DetailPage(m)}, err
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	shown := disclosed{Heading: "New secret", Secret: rotated.Secret.Reveal()}
-	return v.disclose(webhookSecretPath(rotated.ID), shown)
+	shown := page.Disclosed{Heading: "New secret", Secret: rotated.Secret.Reveal()}
+	return v.Disclose(webhookSecretPath(rotated.ID), shown)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/webhooks"
@@ -20,7 +21,7 @@ func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(
 
 func webhooksCrumb() ui.Crumb { return ui.Crumb{Text: "Webhooks", URL: webhooksPath} }
 
-func (h *Handler) showWebhooks(v *visit) (web.Answer, error) {
+func (h *Handler) showWebhooks(v *page.Visit) (web.Answer, error) {
 	m, err := h.webhookList(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -28,30 +29,30 @@ func (h *Handler) showWebhooks(v *visit) (web.Answer, error) {
 	return web.Show(pages.ListPage(m)), nil
 }
 
-func (h *Handler) webhookList(v *visit) (pages.List, error) {
-	list := &listing{
-		path:   webhooksPath,
-		one:    "webhook",
-		search: "Description or URL",
-		orders: []listOrder{{by: "created", desc: true}, {by: "url"}},
-		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
+func (h *Handler) webhookList(v *page.Visit) (pages.List, error) {
+	list := &page.Listing{
+		Path:   webhooksPath,
+		One:    "webhook",
+		Search: "Description or URL",
+		Orders: []page.ListOrder{{By: "created", Desc: true}, {By: "url"}},
+		Filters: []page.ListFilter{{Name: "state", Title: "State", Options: []ui.Option{
 			{Value: contract.WebhookOn, Title: "On"},
 			{Value: contract.WebhookFailing, Title: "Failing"},
 			{Value: contract.WebhookOff, Title: "Off"},
 		}}},
 	}
-	list.read(v)
-	found, err := h.Webhooks.List(v.ctx(), v.who, contract.WebhookList{
-		Page: list.asked(), State: list.get("state"), Sort: list.sorting(), Text: list.get("q"),
+	list.Read(v)
+	found, err := h.Webhooks.List(v.Ctx(), v.Who, contract.WebhookList{
+		Page: list.Asked(), State: list.Get("state"), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return pages.List{}, err
 	}
 	m := pages.List{
-		Page: v.shell("Webhooks", webhooksPath, ui.Crumb{Text: "Webhooks"}),
-		List: listView(list, found),
+		Page: v.Shell("Webhooks", webhooksPath, ui.Crumb{Text: "Webhooks"}),
+		List: page.ListView(list, found),
 	}
-	if teams := webhookTeams(v, v.who.HomeTeam); len(teams) > 0 {
+	if teams := webhookTeams(v, v.Who.HomeTeam); len(teams) > 0 {
 		m.Create = &pages.Form{Events: eventOptions(webhooks.Events()), Teams: teams}
 	}
 	for _, w := range found.Items {
@@ -59,7 +60,7 @@ func (h *Handler) webhookList(v *visit) (pages.List, error) {
 			URL:     w.URL,
 			Page:    webhookPath(w.ID),
 			Events:  eventNames(w.Events),
-			Created: day(w.CreatedAt),
+			Created: page.Day(w.CreatedAt),
 			State:   webhookBadge(w),
 		})
 	}
@@ -67,10 +68,10 @@ func (h *Handler) webhookList(v *visit) (pages.List, error) {
 }
 
 // webhookTeams are the teams that the visitor may add a webhook to.
-func webhookTeams(v *visit, chosen string) []ui.Option {
+func webhookTeams(v *page.Visit, chosen string) []ui.Option {
 	var out []ui.Option
-	for _, t := range v.account.Teams {
-		if access.Can(v.who.Roles[t.Value], access.WebhookChange) {
+	for _, t := range v.Account.Teams {
+		if access.Can(v.Who.Roles[t.Value], access.WebhookChange) {
 			out = append(out, ui.Option{Value: t.Value, Title: t.Title, Chosen: t.Value == chosen})
 		}
 	}
@@ -102,14 +103,14 @@ func webhookBadge(w contract.Webhook) ui.Badge {
 	return ui.Badge{Tone: ui.Good, Text: "on"}
 }
 
-func (h *Handler) createWebhook(v *visit) (web.Answer, error) {
+func (h *Handler) createWebhook(v *page.Visit) (web.Answer, error) {
 	var in contract.NewWebhook
-	v.fill(&in, "team", "url", "description", "events")
-	w, err := h.Webhooks.Create(v.ctx(), v.who, contract.WebhookCreation{Body: in})
+	v.Fill(&in, "team", "url", "description", "events")
+	w, err := h.Webhooks.Create(v.Ctx(), v.Who, contract.WebhookCreation{Body: in})
 	if err == nil {
-		return v.disclose(webhookSecretPath(w.ID), disclosed{Heading: "Webhook added", Secret: w.Secret.Reveal()})
+		return v.Disclose(webhookSecretPath(w.ID), page.Disclosed{Heading: "Webhook added", Secret: w.Secret.Reveal()})
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -119,39 +120,39 @@ func (h *Handler) createWebhook(v *visit) (web.Answer, error) {
 	}
 	form := webhookForm(wrong, in.URL, in.Description, in.Events)
 	m.Open, m.Create = true, &form
-	m.Create.Teams = webhookTeams(v, cmp.Or(in.Team, v.who.HomeTeam))
-	return web.Answer{Status: wrong.status, Page: pages.ListPage(m)}, nil
+	m.Create.Teams = webhookTeams(v, cmp.Or(in.Team, v.Who.HomeTeam))
+	return web.Answer{Status: wrong.Status, Page: pages.ListPage(m)}, nil
 }
 
-func webhookForm(wrong *formErrors, address, description string, events []string) pages.Form {
+func webhookForm(wrong *page.Errors, address, description string, events []string) pages.Form {
 	f := pages.Form{
-		URL:         wrong.value("/url", address),
-		Description: wrong.value("/description", description),
+		URL:         wrong.Value("/url", address),
+		Description: wrong.Value("/description", description),
 		Events:      eventOptions(events),
-		EventsError: wrong.take("/events"),
+		EventsError: wrong.Take("/events"),
 	}
-	f.Error = wrong.rest()
+	f.Error = wrong.Rest()
 	return f
 }
 
 func webhookSecretPath(id string) string { return webhookPath(id) + "/secret" }
 
 // showWebhookSecret shows the signing secret of a new webhook, or a new secret, once.
-func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
+func (h *Handler) showWebhookSecret(v *page.Visit) (web.Answer, error) {
+	w, err := h.Webhooks.Get(v.Ctx(), v.Who, webhookIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := webhookSecretPath(w.ID)
-	found, err := v.disclosed(path)
+	found, err := v.Disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if found == nil {
-		found = &disclosed{Heading: "Secret of the webhook"}
+		found = &page.Disclosed{Heading: "Secret of the webhook"}
 	}
 	m := pages.Shown{
-		Page:   v.shell(found.Heading, path, webhooksCrumb(), ui.Crumb{Text: "Secret"}),
+		Page:   v.Shell(found.Heading, path, webhooksCrumb(), ui.Crumb{Text: "Secret"}),
 		Title:  found.Heading,
 		Secret: found.Secret,
 		Back:   webhookPath(w.ID),
@@ -160,13 +161,13 @@ func (h *Handler) showWebhookSecret(v *visit) (web.Answer, error) {
 	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
 			Label: "Old secret",
-			Value: "signs with the new one until " + moment(*w.OldSecretExpiresAt),
+			Value: "signs with the new one until " + page.Moment(*w.OldSecretExpiresAt),
 		})
 	}
 	return web.Show(pages.ShownPage(m)), nil
 }
 
-func (h *Handler) showWebhook(v *visit) (web.Answer, error) {
+func (h *Handler) showWebhook(v *page.Visit) (web.Answer, error) {
 	m, err := h.webhookNow(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -175,28 +176,28 @@ func (h *Handler) showWebhook(v *visit) (web.Answer, error) {
 }
 
 // webhookNow is the page of the webhook in the address, as it is now.
-func (h *Handler) webhookNow(v *visit) (pages.Detail, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
+func (h *Handler) webhookNow(v *page.Visit) (pages.Detail, error) {
+	w, err := h.Webhooks.Get(v.Ctx(), v.Who, webhookIn(v))
 	if err != nil {
 		return pages.Detail{}, err
 	}
 	return h.webhookDetail(v, w)
 }
 
-func (h *Handler) webhookDetail(v *visit, w contract.Webhook) (pages.Detail, error) {
+func (h *Handler) webhookDetail(v *page.Visit, w contract.Webhook) (pages.Detail, error) {
 	path := webhookPath(w.ID)
-	list := deliveryList(path).read(v)
-	sent, err := h.Webhooks.Deliveries(v.ctx(), v.who, contract.DeliveryList{
-		WebhookPath: contract.WebhookPath{Webhook: w.ID}, Page: list.asked(),
-		State: list.get("state"), Event: list.get("event"), Sort: list.sorting(),
+	list := deliveryList(path).Read(v)
+	sent, err := h.Webhooks.Deliveries(v.Ctx(), v.Who, contract.DeliveryList{
+		WebhookPath: contract.WebhookPath{Webhook: w.ID}, Page: list.Asked(),
+		State: list.Get("state"), Event: list.Get("event"), Sort: list.Sorting(),
 	})
 	if err != nil {
 		return pages.Detail{}, err
 	}
 	m := pages.Detail{
-		Page:   v.shell("Webhook", path, webhooksCrumb(), ui.Crumb{Text: w.ID}),
+		Page:   v.Shell("Webhook", path, webhooksCrumb(), ui.Crumb{Text: w.ID}),
 		URL:    w.URL,
-		List:   listView(list, sent),
+		List:   page.ListView(list, sent),
 		ETag:   w.ETag,
 		State:  webhookBadge(w),
 		Notice: webhookNotice(w),
@@ -220,7 +221,7 @@ func (h *Handler) webhookDetail(v *visit, w contract.Webhook) (pages.Detail, err
 			Value: w.ID,
 			Mono:  true,
 			Copy:  "webhook-id",
-		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: moment(w.CreatedAt)}},
+		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: page.Moment(w.CreatedAt)}},
 	}
 	if w.Description != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
@@ -228,10 +229,10 @@ func (h *Handler) webhookDetail(v *visit, w contract.Webhook) (pages.Detail, err
 	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
 			Label: "Old secret",
-			Value: "signs with the new one until " + moment(*w.OldSecretExpiresAt),
+			Value: "signs with the new one until " + page.Moment(*w.OldSecretExpiresAt),
 		})
 	}
-	mayChange := v.who.May(w.Team, access.WebhookChange)
+	mayChange := v.Who.May(w.Team, access.WebhookChange)
 	if mayChange {
 		m.Action = path
 	}
@@ -256,21 +257,21 @@ func webhookNotice(w contract.Webhook) *ui.Notice {
 	case w.Enabled && w.FailingSince != nil:
 		return &ui.Notice{
 			Tone: ui.Warn,
-			Text: "Nothing has arrived since " + moment(*w.FailingSince) +
+			Text: "Nothing has arrived since " + page.Moment(*w.FailingSince) +
 				". After five days, Postern turns the webhook off.",
 		}
 	}
 	return nil
 }
 
-func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
+func (h *Handler) saveWebhook(v *page.Visit) (web.Answer, error) {
 	in := contract.WebhookUpdate{WebhookPath: webhookIn(v)}
-	v.fill(&in.Body, "url", "description", "events")
-	w, err := h.Webhooks.Update(v.ctx(), v.who, in)
+	v.Fill(&in.Body, "url", "description", "events")
+	w, err := h.Webhooks.Update(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("webhook", webhookPath(w.ID), w.URL)
+		return v.Done("webhook", webhookPath(w.ID), w.URL)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -279,48 +280,48 @@ func (h *Handler) saveWebhook(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m.Form = webhookForm(wrong, *in.Body.URL, *in.Body.Description, *in.Body.Events)
-	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: pages.DetailPage(m)}, nil
 }
 
-func (h *Handler) switchWebhook(v *visit) (web.Answer, error) {
+func (h *Handler) switchWebhook(v *page.Visit) (web.Answer, error) {
 	in := contract.WebhookUpdate{WebhookPath: webhookIn(v)}
-	v.fill(&in.Body, "enabled")
-	w, err := h.Webhooks.Update(v.ctx(), v.who, in)
+	v.Fill(&in.Body, "enabled")
+	w, err := h.Webhooks.Update(v.Ctx(), v.Who, in)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if w.Enabled {
-		return v.done("webhook_on", webhookPath(w.ID), w.URL)
+		return v.Done("webhook_on", webhookPath(w.ID), w.URL)
 	}
-	return v.done("webhook_off", webhookPath(w.ID), w.URL)
+	return v.Done("webhook_off", webhookPath(w.ID), w.URL)
 }
 
-func (h *Handler) deleteWebhook(v *visit) (web.Answer, error) {
-	w, err := h.Webhooks.Get(v.ctx(), v.who, webhookIn(v))
+func (h *Handler) deleteWebhook(v *page.Visit) (web.Answer, error) {
+	w, err := h.Webhooks.Get(v.Ctx(), v.Who, webhookIn(v))
 	if err == nil {
-		err = v.confirmed("Tick the box to delete the webhook.")
+		err = v.Confirmed("Tick the box to delete the webhook.")
 	}
 	if err == nil {
-		_, err = h.Webhooks.Delete(v.ctx(), v.who, webhookIn(v))
+		_, err = h.Webhooks.Delete(v.Ctx(), v.Who, webhookIn(v))
 	}
 	if err == nil {
-		return v.done("webhook_gone", webhooksPath, w.URL)
+		return v.Done("webhook_gone", webhooksPath, w.URL)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	if err := access.Check(v.who, w.Team, access.WebhookChange); err != nil {
+	if err := access.Check(v.Who, w.Team, access.WebhookChange); err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.webhookDetail(v, w)
-	m.Delete.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: pages.DetailPage(m)}, err
+	m.Delete.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: pages.DetailPage(m)}, err
 }
 
 // webhookImpact says what is no longer sent once a webhook is deleted.
-func (h *Handler) webhookImpact(v *visit, w contract.Webhook) []string {
-	n, err := h.Webhooks.DeliveredLastDay(v.ctx(), v.who, w.ID)
-	return append(v.figure(countText(n, "delivery")+" in the last 24 hours.", err),
+func (h *Handler) webhookImpact(v *page.Visit, w contract.Webhook) []string {
+	n, err := h.Webhooks.DeliveredLastDay(v.Ctx(), v.Who, w.ID)
+	return append(v.Figure(page.CountText(n, "delivery")+" in the last 24 hours.", err),
 		"Events are no longer sent to "+w.URL+". Its deliveries are deleted, including pending ones.")
 }

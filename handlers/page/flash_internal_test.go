@@ -1,4 +1,4 @@
-package pages
+package page
 
 import (
 	"go/ast"
@@ -11,15 +11,19 @@ import (
 )
 
 // indirect are the flashes that a helper passes on, with how many names it adds.
-var indirect = map[string]int{"doneUndo": 0, "changeKey": 2, "saved": 1, "domainChanged": 1, "callSigningChanged": 1}
+var indirect = map[string]int{"DoneUndo": 0, "changeKey": 2, "saved": 1, "domainChanged": 1, "callSigningChanged": 1}
 
 // TestFlashes_names compares the text of each flash with the calls that lead to it: a flash
 // with another number of names is never shown.
 func TestFlashes_names(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"../pages/*.go", "../pages/*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	used := 0
 	for _, name := range files {
@@ -62,9 +66,9 @@ func flashIn(call *ast.CallExpr) (name, flash string, names int) {
 	at := map[string]int{"changeKey": 1, "saved": 2, "domainChanged": 2, "callSigningChanged": 2}[name]
 	passed, known := indirect[name]
 	switch {
-	case name == "done":
+	case name == "Done":
 		passed = len(call.Args) - 2
-	case name == "doneUndo":
+	case name == "DoneUndo":
 		passed = len(call.Args) - 3
 	case !known:
 		return name, "", 0

@@ -1,4 +1,4 @@
-package pages
+package page
 
 import (
 	"context"
@@ -27,15 +27,15 @@ type keptRedirect struct {
 
 // idempotentForm executes a form once. Forms that lead to a secret require the nonce
 // (demand). On others it is optional, because sending them twice is harmless.
-func (s *server) idempotentForm(page pageHandler, demand bool) pageHandler {
-	return func(v *visit) (web.Answer, error) {
-		nonce := v.posted(ui.NonceField)
+func (s *Server) idempotentForm(page Handler, demand bool) Handler {
+	return func(v *Visit) (web.Answer, error) {
+		nonce := v.Posted(ui.NonceField)
 		if nonce == "" && !demand {
 			return page(v)
 		}
-		session := s.Web.Sessions().Read(v.c.Request)
-		v.state = web.NonceState(nonce)
-		want := web.FormNonce(session, v.c.Request.URL.Path, v.state)
+		session := s.Web.Sessions().Read(v.Gin.Request)
+		v.State = web.NonceState(nonce)
+		want := web.FormNonce(session, v.Gin.Request.URL.Path, v.State)
 		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
 			return web.Answer{}, fault.New(
 				fault.Invalid, "form_outdated",
@@ -59,19 +59,19 @@ func (s *server) idempotentForm(page pageHandler, demand bool) pageHandler {
 
 // formRequest identifies a submission: the same for the same rendering of a form with the
 // same fields. A form that was edited and sent again is another request.
-func formRequest(v *visit, session string) idempotency.Request {
-	fields := sha256.Sum256([]byte(v.c.Request.PostForm.Encode())) // the nonce is one of them
+func formRequest(v *Visit, session string) idempotency.Request {
+	fields := sha256.Sum256([]byte(v.Gin.Request.PostForm.Encode())) // the nonce is one of them
 	return idempotency.Request{
 		Credential: session,
 		Key:        string(fields[:]),
 		Method:     http.MethodPost,
-		Path:       v.c.Request.URL.Path,
+		Path:       v.Gin.Request.URL.Path,
 	}
 }
 
-// rotatedMeanwhile turns a stale-object error into a conflict, which the page shows above
+// RotatedMeanwhile turns a stale-object error into a conflict, which the page shows above
 // the form with the current state.
-func rotatedMeanwhile(err error) error {
+func RotatedMeanwhile(err error) error {
 	if fault.KindOf(err) != fault.Stale {
 		return err
 	}
@@ -86,11 +86,11 @@ const (
 	formPoll     = 50 * time.Millisecond
 )
 
-func (s *server) beginForm(v *visit, r idempotency.Request) (*idempotency.Attempt, []byte, error) {
-	ctx, stop := context.WithTimeout(v.ctx(), formPatience)
+func (s *Server) beginForm(v *Visit, r idempotency.Request) (*idempotency.Attempt, []byte, error) {
+	ctx, stop := context.WithTimeout(v.Ctx(), formPatience)
 	defer stop()
 	for {
-		attempt, kept, err := s.Idempotency.Begin(v.ctx(), r)
+		attempt, kept, err := s.Idempotency.Begin(v.Ctx(), r)
 		switch fault.CodeOf(err) {
 		case "idempotency_in_progress":
 			select {
@@ -111,8 +111,8 @@ func (s *server) beginForm(v *visit, r idempotency.Request) (*idempotency.Attemp
 
 // attemptForm runs the form and keeps its redirect. After any other outcome, such as an
 // invalid field or a panic, the form can be sent again.
-func (s *server) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHandler) (a web.Answer, err error) {
-	ctx := v.ctx()
+func (s *Server) attemptForm(v *Visit, attempt *idempotency.Attempt, page Handler) (a web.Answer, err error) {
+	ctx := v.Ctx()
 	kept := false
 	defer func() {
 		if kept {
@@ -122,7 +122,7 @@ func (s *server) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHa
 			s.Web.Log.ErrorContext(ctx, "abandon a form", "request", web.RequestID(ctx), "error", err)
 		}
 	}()
-	v.c.Request = v.c.Request.WithContext(attempt.Context(ctx))
+	v.Gin.Request = v.Gin.Request.WithContext(attempt.Context(ctx))
 	a, err = page(v)
 	if err != nil || a.To == "" {
 		return a, err
@@ -139,8 +139,8 @@ func (s *server) attemptForm(v *visit, attempt *idempotency.Attempt, page pageHa
 	return a, nil
 }
 
-// disclosed is content that the page behind a form shows once.
-type disclosed struct {
+// Disclosed is content that the page behind a form shows once.
+type Disclosed struct {
 	Heading string            `json:"heading,omitempty"`
 	Text    string            `json:"text,omitempty"`
 	Secret  string            `json:"secret,omitempty"`
@@ -150,47 +150,47 @@ type disclosed struct {
 
 // disclosure identifies the content that waits for the session that created it. It is
 // sealed with the session's secret, so that a copy of the database does not reveal it.
-func (v *visit) disclosure(path string) idempotency.Request {
+func (v *Visit) disclosure(path string) idempotency.Request {
 	return idempotency.Request{
-		Credential: v.server.Web.Sessions().Read(v.c.Request),
+		Credential: v.Server.Web.Sessions().Read(v.Gin.Request),
 		Key:        "disclosure",
 		Method:     http.MethodGet,
 		Path:       path,
 	}
 }
 
-// disclose redirects to the page that shows the content once. If the content cannot be
+// Disclose redirects to the page that shows the content once. If the content cannot be
 // kept, that page says that it was already shown, as after a reload.
-func (v *visit) disclose(path string, what disclosed) (web.Answer, error) {
+func (v *Visit) Disclose(path string, what Disclosed) (web.Answer, error) {
 	content, err := json.Marshal(what) //nolint:gosec // PutOneTime seals the secret in it
 	if err == nil {
-		err = v.server.Idempotency.PutOneTime(v.ctx(), v.disclosure(path), content)
+		err = v.Server.Idempotency.PutOneTime(v.Ctx(), v.disclosure(path), content)
 	}
 	if err != nil {
-		v.server.Web.LogCause(v.ctx(), fmt.Errorf("keep what %s shows once: %w", web.RedactPath(path), err))
+		v.Server.Web.LogCause(v.Ctx(), fmt.Errorf("keep what %s shows once: %w", web.RedactPath(path), err))
 	}
 	return web.Redirect(path), nil
 }
 
-// disclosed returns the content that disclose kept for the page at path, the first time; nil
+// Disclosed returns the content that disclose kept for the page at path, the first time; nil
 // after that. HEAD leaves it for the GET.
-func (v *visit) disclosed(path string) (*disclosed, error) {
-	if v.c.Request.Method == http.MethodHead {
+func (v *Visit) Disclosed(path string) (*Disclosed, error) {
+	if v.Gin.Request.Method == http.MethodHead {
 		return nil, nil
 	}
-	content, err := v.server.Idempotency.TakeOneTime(v.ctx(), v.disclosure(path))
+	content, err := v.Server.Idempotency.TakeOneTime(v.Ctx(), v.disclosure(path))
 	if err != nil || content == nil {
 		return nil, err
 	}
-	var out disclosed
+	var out Disclosed
 	if err := json.Unmarshal(content, &out); err != nil {
 		return nil, fmt.Errorf("read what %s shows once: %w", web.RedactPath(path), err)
 	}
-	web.KeepUncompressed(v.c.Writer)
+	web.KeepUncompressed(v.Gin.Writer)
 	return &out, nil
 }
 
-// once is for a form whose fields are known only now, such as one with a file: it executes page once for them.
-func (v *visit) once(page pageHandler) (web.Answer, error) {
-	return v.server.idempotentForm(page, false)(v)
+// Once is for a form whose fields are known only now, such as one with a file: it executes page once for them.
+func (v *Visit) Once(page Handler) (web.Answer, error) {
+	return v.Server.idempotentForm(page, false)(v)
 }

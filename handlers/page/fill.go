@@ -1,4 +1,4 @@
-package pages
+package page
 
 import (
 	"encoding"
@@ -10,14 +10,14 @@ import (
 	"postern/core/contract"
 )
 
-// condition makes a change only if the object is still the one that the form shows.
-func (v *visit) condition() contract.Condition {
-	return contract.Condition{IfMatch: v.posted("revision")}
+// Condition makes a change only if the object is still the one that the form shows.
+func (v *Visit) Condition() contract.Condition {
+	return contract.Condition{IfMatch: v.Posted("revision")}
 }
 
-// fill sets members of the body of a request, by their JSON names, to what the form has under these names. A
+// Fill sets members of the body of a request, by their JSON names, to what the form has under these names. A
 // member that the page doesn't name stays as it is, whatever is sent. Space around a text is left out.
-func (v *visit) fill(body any, members ...string) {
+func (v *Visit) Fill(body any, members ...string) {
 	into, known := reflect.ValueOf(body).Elem(), map[string]contract.Member{}
 	for _, m := range contract.MembersOfBody(into.Type()) {
 		known[m.Name] = m
@@ -34,19 +34,19 @@ func (v *visit) fill(body any, members ...string) {
 		}
 		switch value := member.Addr().Interface().(type) {
 		case *string:
-			*value = strings.TrimSpace(v.posted(name))
+			*value = strings.TrimSpace(v.Posted(name))
 		case *contract.Optional[string]: // an empty text is null
 			*value = contract.Null[string]()
-			if text := strings.TrimSpace(v.posted(name)); text != "" {
+			if text := strings.TrimSpace(v.Posted(name)); text != "" {
 				*value = contract.Sent(text)
 			}
 		case *contract.Secret: // pages never show one, so an empty field keeps it
-			*value = contract.Secret(strings.TrimSpace(v.posted(name)))
+			*value = contract.Secret(strings.TrimSpace(v.Posted(name)))
 			if *value == "" {
 				into.FieldByIndex(m.Index).SetZero()
 			}
 		case *bool:
-			*value = v.posted(name) == "true"
+			*value = v.Posted(name) == "true"
 		case *int:
 			if n, posted := v.postedNumber(name); posted {
 				*value = n
@@ -54,9 +54,9 @@ func (v *visit) fill(body any, members ...string) {
 				into.FieldByIndex(m.Index).SetZero()
 			}
 		case *[]string: // boxes, or a text with an element on each line
-			*value = lines(strings.Join(v.c.Request.PostForm[name], "\n"))
+			*value = Lines(strings.Join(v.Gin.Request.PostForm[name], "\n"))
 		case encoding.TextUnmarshaler:
-			if err := value.UnmarshalText([]byte(v.posted(name))); err != nil {
+			if err := value.UnmarshalText([]byte(v.Posted(name))); err != nil {
 				panic(fmt.Sprintf("pages: %s of %T: %v", name, body, err)) // types of the contract take any text
 			}
 		default:
@@ -67,8 +67,8 @@ func (v *visit) fill(body any, members ...string) {
 
 // postedNumber returns a whole number, and false for an empty field. What isn't a number is -1, which rules refuse
 // together with other invalid fields.
-func (v *visit) postedNumber(name string) (int, bool) {
-	text := strings.TrimSpace(v.posted(name))
+func (v *Visit) postedNumber(name string) (int, bool) {
+	text := strings.TrimSpace(v.Posted(name))
 	if text == "" {
 		return 0, false
 	}

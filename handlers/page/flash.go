@@ -1,4 +1,4 @@
-package pages
+package page
 
 // flashes are the texts of the notices that a page shows about the action that led to it, which
 // succeeded. Each %s stands for a name that the cookie holds, such as that of what was saved.

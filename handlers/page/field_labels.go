@@ -1,6 +1,8 @@
-package pages
+package page
 
-import "strings"
+import (
+	"strings"
+)
 
 // fieldLabels are the labels of form fields that differ from the field's name in words. A
 // field that several pages have gets one that fits all of them.

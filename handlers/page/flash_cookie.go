@@ -1,4 +1,4 @@
-package pages
+package page
 
 import (
 	"crypto/hmac"
@@ -29,14 +29,14 @@ const (
 	longestName = 120 // characters: a cookie has 4096 bytes
 )
 
-// done redirects to a page that shows the flash once. names are what its text names.
-func (v *visit) done(flash, path string, names ...string) (web.Answer, error) {
-	return v.doneUndo(flash, path, "", names...)
+// Done redirects to a page that shows the flash once. names are what its text names.
+func (v *Visit) Done(flash, path string, names ...string) (web.Answer, error) {
+	return v.DoneUndo(flash, path, "", names...)
 }
 
-// doneUndo is done with a button that posts to undo. An empty undo has no button.
-func (v *visit) doneUndo(flash, path, undo string, names ...string) (web.Answer, error) {
-	session := v.server.Web.Sessions().Read(v.c.Request)
+// DoneUndo is done with a button that posts to undo. An empty undo has no button.
+func (v *Visit) DoneUndo(flash, path, undo string, names ...string) (web.Answer, error) {
+	session := v.Server.Web.Sessions().Read(v.Gin.Request)
 	cookie := flashCookie(session, flash, flashDetails{Names: names, Undo: undo})
 	return web.Answer{Status: http.StatusSeeOther, To: path, Flash: cookie}, nil
 }
@@ -87,12 +87,12 @@ func readFlash(session, cookie string) (ui.Notice, bool) {
 	return ui.Notice{Tone: ui.Good, Text: fmt.Sprintf(text, names...), Undo: details.Undo}, true
 }
 
-func (v *visit) takeFlash() *ui.Notice {
-	cookie := v.server.Web.Cookie(v.c.Request, web.FlashCookie)
-	notice, ok := readFlash(v.server.Web.Sessions().Read(v.c.Request), cookie)
+func (v *Visit) takeFlash() *ui.Notice {
+	cookie := v.Server.Web.Cookie(v.Gin.Request, web.FlashCookie)
+	notice, ok := readFlash(v.Server.Web.Sessions().Read(v.Gin.Request), cookie)
 	if !ok {
 		return nil
 	}
-	v.server.Web.SetCookie(v.c.Writer, web.FlashCookie, "", 0)
+	v.Server.Web.SetCookie(v.Gin.Writer, web.FlashCookie, "", 0)
 	return &notice
 }

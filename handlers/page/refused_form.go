@@ -1,4 +1,4 @@
-package pages
+package page
 
 import (
 	"cmp"
@@ -19,17 +19,17 @@ import (
 // lacks the role (which may have changed while the form was open), is shown again with
 // what was entered. Forms from other sites never get here: they must not be offered for
 // sending.
-func (s *server) refuseVisit(v *visit, err error) {
-	r := v.c.Request
+func (s *Server) refuseVisit(v *Visit, err error) {
+	r := v.Gin.Request
 	form := refusedForm(r, err)
-	if form == nil || v.account == nil || !web.WantsPage(r) {
-		s.Web.Refuse(v.c, err)
+	if form == nil || v.Account == nil || !web.WantsPage(r) {
+		s.Web.Refuse(v.Gin, err)
 		return
 	}
 	web.RecordError(r.Context(), err)
 	s.Web.LogCause(r.Context(), err)
-	v.c.Abort()
-	s.Web.WriteProblemPage(v.c.Writer, r, err, form)
+	v.Gin.Abort()
+	s.Web.WriteProblemPage(v.Gin.Writer, r, err, form)
 }
 
 // refusedForm returns the fields of a form that err refuses, nil if sending it again
@@ -65,7 +65,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 			case name == "revision" || value == "" || name == "confirm" && value == "true":
 				form.Hidden = append(form.Hidden, errorpage.Pair{Name: name, Value: value})
 				continue
-			case hasPrivateKey(name, value): // in a field of several lines, because PEM needs its line ends
+			case HasPrivateKey(name, value): // in a field of several lines, because PEM needs its line ends
 				form.Blank = true
 				field.Multiline = true
 			case strings.Contains(name, "password") || strings.Contains(name, "secret"):
@@ -80,7 +80,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	return form
 }
 
-// hasPrivateKey reports whether a field is for a private key, or has one pasted into it in PEM.
-func hasPrivateKey(name, value string) bool {
+// HasPrivateKey reports whether a field is for a private key, or has one pasted into it in PEM.
+func HasPrivateKey(name, value string) bool {
 	return name == "private_key" || strings.Contains(value, "PRIVATE KEY-----")
 }
