@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/page"
+	"postern/handlers/pages/webhooks"
 	"postern/static"
 )
 
@@ -24,6 +25,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	p := page.Router{Server: &page.Server{
 		Web: h.Web, Accounts: h.Accounts, Idempotency: h.Idempotency, WithCode: h.withCode,
 	}, Gin: r}
+	(&webhooks.Handler{Webhooks: h.Webhooks}).Mount(p)
 	h.signInPages(p)
 	h.accountPages(p)
 	h.settingsPages(p)
@@ -111,17 +113,6 @@ func (h *Handler) settingsPages(p page.Router) {
 	p.SignedIn("GET", "/settings/tokens/:token/secret", h.showNewToken)
 	p.SignedIn("GET", "/settings/tokens/:token", h.showRevokeToken)
 	p.SignedIn("POST", "/settings/tokens/:token/revoke", h.revokeToken)
-	p.SignedIn("GET", webhooksPath, h.showWebhooks)
-	p.SecretForm(webhooksPath, h.createWebhook, "description events team url")
-	p.SignedIn("GET", webhooksPath+"/:webhook", h.showWebhook)
-	p.SignedIn("POST", webhooksPath+"/:webhook", h.saveWebhook, "description events url")
-	p.SignedIn("POST", webhooksPath+"/:webhook/switch", h.switchWebhook, "enabled")
-	p.SecretForm(webhooksPath+"/:webhook/rotate", h.rotateWebhook)
-	p.SignedIn("GET", webhooksPath+"/:webhook/secret", h.showWebhookSecret)
-	p.SignedIn("POST", webhooksPath+"/:webhook/delete", h.deleteWebhook)
-	p.SignedIn("POST", webhooksPath+"/:webhook/test", h.testWebhook)
-	p.SignedIn("GET", webhooksPath+"/:webhook/deliveries/:delivery", h.showDelivery)
-	p.SignedIn("POST", webhooksPath+"/:webhook/deliveries/:delivery/redeliver", h.redeliver)
 
 	p.SignedIn("GET", "/device", h.showDevice)
 	p.SignedIn("POST", "/device", h.decideDevice, "decision user_code")
