@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/page"
+	"postern/handlers/pages/tokens"
 	"postern/handlers/pages/webhooks"
 	"postern/static"
 )
@@ -26,6 +27,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 		Web: h.Web, Accounts: h.Accounts, Idempotency: h.Idempotency, WithCode: h.withCode,
 	}, Gin: r}
 	(&webhooks.Handler{Webhooks: h.Webhooks}).Mount(p)
+	(&tokens.Handler{Tokens: h.Tokens}).Mount(p)
 	h.signInPages(p)
 	h.accountPages(p)
 	h.settingsPages(p)
@@ -108,16 +110,7 @@ func (h *Handler) accountPages(p page.Router) {
 // settingsPages are access tokens, webhooks, the sign-in of a command line, and the audit
 // log.
 func (h *Handler) settingsPages(p page.Router) {
-	p.SignedIn("GET", "/settings/tokens", h.showTokens)
-	p.SecretForm("/settings/tokens", h.createToken, "expires_at name scopes")
-	p.SignedIn("GET", "/settings/tokens/:token/secret", h.showNewToken)
-	p.SignedIn("GET", "/settings/tokens/:token", h.showRevokeToken)
-	p.SignedIn("POST", "/settings/tokens/:token/revoke", h.revokeToken)
 
-	p.SignedIn("GET", "/device", h.showDevice)
-	p.SignedIn("POST", "/device", h.decideDevice, "decision user_code")
-	p.SignedIn("GET", deviceApproved, h.showDecided)
-	p.SignedIn("GET", deviceDenied, h.showDecided)
 	p.SignedIn("GET", page.AuditPath, h.showAudit)
 
 	p.SignedIn("GET", searchPath, h.showSearch)
