@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/handlers/page"
+	"postern/handlers/pages/audit"
 	"postern/handlers/pages/tokens"
 	"postern/handlers/pages/webhooks"
 	"postern/static"
@@ -28,6 +29,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	}, Gin: r}
 	(&webhooks.Handler{Webhooks: h.Webhooks}).Mount(p)
 	(&tokens.Handler{Tokens: h.Tokens}).Mount(p)
+	(&audit.Handler{Audit: h.Audit}).Mount(p)
 	h.signInPages(p)
 	h.accountPages(p)
 	h.settingsPages(p)
@@ -110,8 +112,6 @@ func (h *Handler) accountPages(p page.Router) {
 // settingsPages are access tokens, webhooks, the sign-in of a command line, and the audit
 // log.
 func (h *Handler) settingsPages(p page.Router) {
-
-	p.SignedIn("GET", page.AuditPath, h.showAudit)
 
 	p.SignedIn("GET", searchPath, h.showSearch)
 	p.SignedIn("POST", searchPath, h.showSearch, "project q")
