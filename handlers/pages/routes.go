@@ -5,6 +5,7 @@ import (
 
 	"postern/handlers/page"
 	"postern/handlers/pages/audit"
+	"postern/handlers/pages/search"
 	"postern/handlers/pages/tokens"
 	"postern/handlers/pages/webhooks"
 	"postern/static"
@@ -30,6 +31,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	(&webhooks.Handler{Webhooks: h.Webhooks}).Mount(p)
 	(&tokens.Handler{Tokens: h.Tokens}).Mount(p)
 	(&audit.Handler{Audit: h.Audit}).Mount(p)
+	(&search.Handler{Directory: h.Directory, Keys: h.Keys, Projects: h.Projects}).Mount(p)
 	h.signInPages(p)
 	h.accountPages(p)
 	h.settingsPages(p)
@@ -113,9 +115,6 @@ func (h *Handler) accountPages(p page.Router) {
 // log.
 func (h *Handler) settingsPages(p page.Router) {
 
-	p.SignedIn("GET", searchPath, h.showSearch)
-	p.SignedIn("POST", searchPath, h.showSearch, "project q")
-	p.SignedIn("GET", "/shortcuts", h.showShortcuts)
 	// Not SignedIn: it isn't a form, and changes nothing.
 	p.Handle("POST", codePath, p.Server.RequireSession(h.showCode))
 }
