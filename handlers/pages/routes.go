@@ -5,6 +5,7 @@ import (
 
 	"postern/handlers/page"
 	"postern/handlers/pages/audit"
+	"postern/handlers/pages/manual"
 	"postern/handlers/pages/search"
 	"postern/handlers/pages/tokens"
 	"postern/handlers/pages/webhooks"
@@ -32,6 +33,7 @@ func (h *Handler) Mount(r *gin.Engine) {
 	(&tokens.Handler{Tokens: h.Tokens}).Mount(p)
 	(&audit.Handler{Audit: h.Audit}).Mount(p)
 	(&search.Handler{Directory: h.Directory, Keys: h.Keys, Projects: h.Projects}).Mount(p)
+	(&manual.Handler{Document: h.Document, Web: h.Web}).Mount(p)
 	h.signInPages(p)
 	h.accountPages(p)
 	h.settingsPages(p)
@@ -66,9 +68,6 @@ func (h *Handler) signInPages(p page.Router) {
 	p.Open("POST", "/recover/:code", h.saveRecovered, "password")
 	p.Open("GET", "/email/:code", h.showConfirmation)
 	p.Open("POST", "/email/:code", h.confirmEmail)
-	p.Open("GET", "/docs", h.showDocs)
-	p.Open("GET", "/docs/:page", h.showDocsPage)
-	p.Open("GET", "/docs/reference/:tag", h.showReference)
 	p.Open("GET", "/brand/:color", h.showBrand)
 	p.OpenOnce("/oauth/:client/tested", h.showTestLogin) // uses up the code of a test login, which HEAD must not
 	p.Open("POST", "/theme", h.chooseTheme, "return_to theme")
