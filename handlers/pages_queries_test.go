@@ -47,10 +47,10 @@ var queried = map[string][]string{
 // searched are texts that the search finds projects, keys, users and tenants by.
 var searched = []string{"api", "customer-7", "user-42", "nothing like it"}
 
-// page is a request for a page.
-type page struct{ method, route, query, path, form string }
+// pageRequest is a request for a page.
+type pageRequest struct{ method, route, query, path, form string }
 
-func (p page) name() string {
+func (p pageRequest) name() string {
 	name := p.route
 	if p.method != http.MethodGet {
 		name = p.method + " " + name + " " + p.form
@@ -62,7 +62,7 @@ func (p page) name() string {
 }
 
 // pagesOf lists all pages of the dashboard, with the objects.
-func pagesOf(t testing.TB, o *controlplane.Fixture, has controlplane.Objects) (out []page) {
+func pagesOf(t testing.TB, o *controlplane.Fixture, has controlplane.Objects) (out []pageRequest) {
 	t.Helper()
 	fill := strings.NewReplacer(":page", "keys", ":tag", "Keys")
 	for _, route := range controlplane.Routes(o.Server) {
@@ -73,7 +73,7 @@ func pagesOf(t testing.TB, o *controlplane.Fixture, has controlplane.Objects) (o
 			continue
 		}
 		path := fill.Replace(has.Path(route.Path))
-		p := page{method: route.Method, route: route.Path, path: path + o.FillBody(t, has, want.query)}
+		p := pageRequest{method: route.Method, route: route.Path, path: path + o.FillBody(t, has, want.query)}
 		out = append(out, p)
 		for _, query := range queried[route.Path] {
 			p.query, p.path = query, path+"?"+query
@@ -82,7 +82,7 @@ func pagesOf(t testing.TB, o *controlplane.Fixture, has controlplane.Objects) (o
 	}
 	for _, text := range searched {
 		form := "q=" + strings.ReplaceAll(text, " ", "+")
-		out = append(out, page{method: http.MethodPost, route: "/search", path: "/search", form: form})
+		out = append(out, pageRequest{method: http.MethodPost, route: "/search", path: "/search", form: form})
 	}
 	return out
 }
@@ -109,7 +109,7 @@ func TestPages_queries_golden(t *testing.T) {
 	o := controlplane.NewFixture(t, db)
 	has := o.NewAllObjects(t, "webhook", allObjects)
 	pages := pagesOf(t, o, has)
-	count := func(p page) int64 {
+	count := func(p pageRequest) int64 {
 		p.load(o) // what is cached is there
 		before := statements.Load()
 		if status := p.load(o); status >= 500 {

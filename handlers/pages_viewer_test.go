@@ -10,7 +10,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"postern/handlers/pages"
+	"postern/handlers/page"
 	"postern/models"
 	"postern/service/access"
 	"postern/testkit/controlplane"
@@ -240,7 +240,7 @@ func TestForm_refusedLabels(t *testing.T) {
 		if slices.Contains([]string{"confirm", "enabled"}, name) || strings.HasPrefix(name, "limits_") {
 			continue // labels that mean something on their page only
 		}
-		if label := pages.FieldLabel(name); !slices.Contains(known, label) {
+		if label := page.FieldLabel(name); !slices.Contains(known, label) {
 			t.Errorf("field %s is labelled %q, on its pages %q", name, label, slices.Compact(known))
 		}
 	}

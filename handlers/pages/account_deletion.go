@@ -4,21 +4,22 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/views/account"
 )
 
-func (h *Handler) showDeleteAccount(v *visit) (web.Answer, error) {
+func (h *Handler) showDeleteAccount(v *page.Visit) (web.Answer, error) {
 	m, err := h.accountDeletion(v)
 	return web.Show(account.DeletionPage(m)), err
 }
 
 // accountDeletion is the page that asks before the account is deleted.
-func (h *Handler) accountDeletion(v *visit) (account.Deletion, error) {
-	d, err := h.Accounts.AccountDeletion(v.ctx(), v.who, contract.None{})
+func (h *Handler) accountDeletion(v *page.Visit) (account.Deletion, error) {
+	d, err := h.Accounts.AccountDeletion(v.Ctx(), v.Who, contract.None{})
 	return account.Deletion{
-		Page:     v.shell("Delete your account", "/account/delete"),
+		Page:     v.Shell("Delete your account", "/account/delete"),
 		Teams:    d.Teams,
 		Obstacle: obstacleOf(d),
 		Has:      d.Password,
@@ -39,16 +40,16 @@ func obstacleOf(d contract.AccountDeletion) string {
 	return ""
 }
 
-func (h *Handler) deleteAccount(v *visit) (web.Answer, error) {
-	in := contract.AccountProof{Confirm: v.posted("confirm"), Password: contract.Secret(v.posted("password"))}
-	_, err := h.Accounts.DeleteAccount(v.ctx(), v.who, contract.AccountRemoval{Body: in})
+func (h *Handler) deleteAccount(v *page.Visit) (web.Answer, error) {
+	in := contract.AccountProof{Confirm: v.Posted("confirm"), Password: contract.Secret(v.Posted("password"))}
+	_, err := h.Accounts.DeleteAccount(v.Ctx(), v.Who, contract.AccountRemoval{Body: in})
 	if err == nil {
-		if err := h.Web.Sessions().End(v.c.Writer, v.c.Request); err != nil {
+		if err := h.Web.Sessions().End(v.Gin.Writer, v.Gin.Request); err != nil {
 			return web.Answer{}, err
 		}
 		return web.Redirect("/signin"), nil
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok && fault.KindOf(err) != fault.TooMany {
 		return web.Answer{}, err
 	}
@@ -58,11 +59,11 @@ func (h *Handler) deleteAccount(v *visit) (web.Answer, error) {
 	}
 	if !ok {
 		problem := web.ProblemOf(err, "")
-		web.SetRetryAfter(v.c.Writer.Header(), err)
+		web.SetRetryAfter(v.Gin.Writer.Header(), err)
 		m.Error = problem.Detail
 		return web.Answer{Status: problem.Status, Page: account.DeletionPage(m)}, nil
 	}
-	m.Typed, m.PasswordError = wrong.value("/confirm", in.Confirm), wrong.take("/password")
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: account.DeletionPage(m)}, nil
+	m.Typed, m.PasswordError = wrong.Value("/confirm", in.Confirm), wrong.Take("/password")
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: account.DeletionPage(m)}, nil
 }

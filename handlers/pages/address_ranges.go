@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -12,7 +13,7 @@ import (
 )
 
 func rangesAction(p rules.Project, version rules.Version) string {
-	return projectPath(p.Name) + "/versions/" + version.ID + "/addresses"
+	return page.ProjectPath(p.Name) + "/versions/" + version.ID + "/addresses"
 }
 
 func rangesSection(p rules.Project, version rules.Version) projects.Ranges {
@@ -24,46 +25,35 @@ func rangesSection(p rules.Project, version rules.Version) projects.Ranges {
 	}
 }
 
-// lines returns the lines of a text field, trimmed, without empty ones.
-func lines(text string) []string {
-	out := []string{}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
-		}
-	}
-	return out
-}
-
 type rangesForm struct{ version, revision, allow, deny string }
 
-func (h *Handler) saveRanges(v *visit) (web.Answer, error) {
+func (h *Handler) saveRanges(v *page.Visit) (web.Answer, error) {
 	form := rangesForm{
-		version:  v.param("version"),
-		revision: v.posted("revision"),
-		allow:    v.posted("ip_allow"),
-		deny:     v.posted("ip_deny"),
+		version:  v.Param("version"),
+		revision: v.Posted("revision"),
+		allow:    v.Posted("ip_allow"),
+		deny:     v.Posted("ip_deny"),
 	}
-	allow, deny := lines(form.allow), lines(form.deny)
+	allow, deny := page.Lines(form.allow), page.Lines(form.deny)
 	change := contract.VersionChange{IP: contract.IPRulesChange{Allow: &allow, Deny: &deny}}
-	in := change.Of(v.param("project"), form.version)
+	in := change.Of(v.Param("project"), form.version)
 	in.IfMatch = form.revision
-	_, err := h.Projects.UpdateVersion(v.ctx(), v.who, in)
-	return h.saved(v, err, "addresses", v.param("project"), form)
+	_, err := h.Projects.UpdateVersion(v.Ctx(), v.Who, in)
+	return h.saved(v, err, "addresses", v.Param("project"), form)
 }
 
 func (rangesForm) page() *configuredPage { return accessPage }
 
-func (f rangesForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f rangesForm) mark(m *projects.Configure, wrong *page.Errors) {
 	for i := range m.Versions {
 		if m.Versions[i].ID != f.version {
 			continue
 		}
 		section := &m.Versions[i].Ranges
 		section.Revision = f.revision
-		section.Allow = ui.Value{Text: f.allow, Error: wrong.takeLines("/ip/allow", lines(f.allow))}
-		section.Deny = ui.Value{Text: f.deny, Error: wrong.takeLines("/ip/deny", lines(f.deny))}
-		section.Error = wrong.rest()
+		section.Allow = ui.Value{Text: f.allow, Error: wrong.TakeLines("/ip/allow", page.Lines(f.allow))}
+		section.Deny = ui.Value{Text: f.deny, Error: wrong.TakeLines("/ip/deny", page.Lines(f.deny))}
+		section.Error = wrong.Rest()
 	}
 }
 
@@ -77,13 +67,13 @@ func (f rangesForm) compare(m *projects.Conflict, p rules.Project) error {
 	m.Rows = []projects.Difference{
 		{
 			Label:  "Allowed addresses",
-			Yours:  rangesText(lines(f.allow), "anywhere"),
-			Theirs: rangesText(now.IP.Allow, "anywhere"),
+			Yours:  page.RangesText(page.Lines(f.allow), "anywhere"),
+			Theirs: page.RangesText(now.IP.Allow, "anywhere"),
 		},
 		{
 			Label:  "Denied addresses",
-			Yours:  rangesText(lines(f.deny), "none"),
-			Theirs: rangesText(now.IP.Deny, "none"),
+			Yours:  page.RangesText(page.Lines(f.deny), "none"),
+			Theirs: page.RangesText(now.IP.Deny, "none"),
 		},
 	}
 	m.Hidden = []projects.Pair{
@@ -92,11 +82,4 @@ func (f rangesForm) compare(m *projects.Conflict, p rules.Project) error {
 		{Name: "ip_deny", Value: f.deny},
 	}
 	return nil
-}
-
-func rangesText(ranges []string, none string) string {
-	if len(ranges) == 0 {
-		return none
-	}
-	return strings.Join(ranges, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,7 +19,7 @@ import (
 	"postern/views/ui"
 )
 
-func apiScopesPath(p rules.Project) string { return projectPath(p.Name) + "/api-scopes" }
+func apiScopesPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/api-scopes" }
 
 func apiScopePath(p rules.Project, scope string) string {
 	return apiScopesPath(p) + "/" + url.PathEscape(scope)
@@ -35,20 +36,20 @@ func scopeCount(n int) string {
 	return english.Plural(n, "API scope", "")
 }
 
-func (h *Handler) showAPIScopes(v *visit) (web.Answer, error) {
+func (h *Handler) showAPIScopes(v *page.Visit) (web.Answer, error) {
 	return h.apiScopesWith(v, func(*projects.APIScopes) {}, http.StatusOK)
 }
 
 // apiScopesWith shows a project's API scopes and audience with what mark adds to them.
-func (h *Handler) apiScopesWith(v *visit, mark func(*projects.APIScopes), status int) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) apiScopesWith(v *page.Visit, mark func(*projects.APIScopes), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	path := apiScopesPath(p)
 	m := projects.APIScopes{
-		Page: v.shell("API scopes", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell("API scopes", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: "API scopes"}),
 		BackURL: loginPath(p) + "#api",
 		Audience: projects.APIAudience{
@@ -63,24 +64,24 @@ func (h *Handler) apiScopesWith(v *visit, mark func(*projects.APIScopes), status
 			URL:         apiScopePath(p, scope.Name),
 		})
 	}
-	if v.mayChange(p, access.ProjectUpdate) {
+	if v.MayChange(p, access.ProjectUpdate) {
 		m.Create = &projects.APIScopeForm{Action: path}
-		m.Audience.Action = projectPath(p.Name) + "/api-audience"
+		m.Audience.Action = page.ProjectPath(p.Name) + "/api-audience"
 	}
 	mark(&m)
 	return web.Answer{Status: status, Page: projects.APIScopesPage(m)}, nil
 }
 
-func (h *Handler) addAPIScope(v *visit) (web.Answer, error) {
+func (h *Handler) addAPIScope(v *page.Visit) (web.Answer, error) {
 	scope := snapshot.APIScope{
-		Name:        strings.TrimSpace(v.posted("name")),
-		Description: strings.TrimSpace(v.posted("description")),
+		Name:        strings.TrimSpace(v.Posted("name")),
+		Description: strings.TrimSpace(v.Posted("description")),
 	}
-	_, err := h.Projects.AddAPIScope(v.ctx(), v.who, v.param("project"), scope)
+	_, err := h.Projects.AddAPIScope(v.Ctx(), v.Who, v.Param("project"), scope)
 	if err == nil {
-		return v.done("api_scope_made", projectPath(v.param("project"))+"/api-scopes", scope.Name)
+		return v.Done("api_scope_made", page.ProjectPath(v.Param("project"))+"/api-scopes", scope.Name)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -90,45 +91,45 @@ func (h *Handler) addAPIScope(v *visit) (web.Answer, error) {
 		}
 		place := fmt.Sprintf("/scopes/%d", len(m.Rows))
 		m.Create.Open = true
-		m.Create.Name = wrong.value(place+"/name", scope.Name)
-		m.Create.Description = wrong.value(place+"/description", scope.Description)
-		m.Create.Error = wrong.rest()
-	}, wrong.status)
+		m.Create.Name = wrong.Value(place+"/name", scope.Name)
+		m.Create.Description = wrong.Value(place+"/description", scope.Description)
+		m.Create.Error = wrong.Rest()
+	}, wrong.Status)
 }
 
-func (h *Handler) saveAPIAudience(v *visit) (web.Answer, error) {
-	revision, audience := v.posted("revision"), strings.TrimSpace(v.posted("audience"))
-	_, err := h.Projects.SetAPIAudience(v.ctx(), v.who, v.param("project"), revision, audience)
+func (h *Handler) saveAPIAudience(v *page.Visit) (web.Answer, error) {
+	revision, audience := v.Posted("revision"), strings.TrimSpace(v.Posted("audience"))
+	_, err := h.Projects.SetAPIAudience(v.Ctx(), v.Who, v.Param("project"), revision, audience)
 	if err == nil {
-		return v.done("api_audience", projectPath(v.param("project"))+"/api-scopes", audience)
+		return v.Done("api_audience", page.ProjectPath(v.Param("project"))+"/api-scopes", audience)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.apiAudienceConflict(v, audience)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return h.apiScopesWith(v, func(m *projects.APIScopes) {
 		m.Audience.Revision = revision
-		m.Audience.Audience = wrong.value("/audience", audience)
-		m.Audience.Error = wrong.rest()
-	}, wrong.status)
+		m.Audience.Audience = wrong.Value("/audience", audience)
+		m.Audience.Error = wrong.Rest()
+	}, wrong.Status)
 }
 
-func (h *Handler) apiAudienceConflict(v *visit, typed string) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) apiAudienceConflict(v *page.Visit, typed string) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Conflict{
-		Page: v.shell("Changed since you opened it", apiScopesPath(p), projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Changed since you opened it", apiScopesPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			apiScopesCrumb(p)),
 		What:    "The audience",
-		Action:  v.c.Request.URL.Path,
+		Action:  v.Gin.Request.URL.Path,
 		BackURL: apiScopesPath(p),
 		Rows: []projects.Difference{
-			{Label: "Audience", Yours: textOrNone(typed), Theirs: textOrNone(p.API.Audience)},
+			{Label: "Audience", Yours: page.TextOrNone(typed), Theirs: page.TextOrNone(p.API.Audience)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: rules.AudienceETag(p.API)},
@@ -139,20 +140,20 @@ func (h *Handler) apiAudienceConflict(v *visit, typed string) (web.Answer, error
 }
 
 // apiScopeOf finds the API scope in the address and its project.
-func (h *Handler) apiScopeOf(v *visit) (rules.Project, snapshot.APIScope, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) apiScopeOf(v *page.Visit) (rules.Project, snapshot.APIScope, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return p, snapshot.APIScope{}, err
 	}
-	scope, ok := rules.ScopeOf(p.API, v.param("scope"))
+	scope, ok := rules.ScopeOf(p.API, v.Param("scope"))
 	if !ok {
 		return p, scope, web.NotFound()
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	return p, scope, nil
 }
 
-func (h *Handler) showAPIScope(v *visit) (web.Answer, error) {
+func (h *Handler) showAPIScope(v *page.Visit) (web.Answer, error) {
 	p, scope, err := h.apiScopeOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -162,15 +163,15 @@ func (h *Handler) showAPIScope(v *visit) (web.Answer, error) {
 
 // apiScopeWith shows an API scope with what mark adds to its page.
 func (h *Handler) apiScopeWith(
-	v *visit, p rules.Project, scope snapshot.APIScope, mark func(*projects.APIScope), status int,
+	v *page.Visit, p rules.Project, scope snapshot.APIScope, mark func(*projects.APIScope), status int,
 ) (web.Answer, error) {
-	asking, err := h.Login.ClientsAskingFor(v.ctx(), v.who, p.ID, scope.Name)
+	asking, err := h.Login.ClientsAskingFor(v.Ctx(), v.Who, p.ID, scope.Name)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := apiScopePath(p, scope.Name)
 	m := projects.APIScope{
-		Page: v.shell("API scope "+scope.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell("API scope "+scope.Name, path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			apiScopesCrumb(p), ui.Crumb{Text: scope.Name}),
 		Name:        scope.Name,
 		Description: scope.Description,
@@ -182,7 +183,7 @@ func (h *Handler) apiScopeWith(
 	if more := asking.Total - len(asking.First); more > 0 {
 		m.MoreClients = fmt.Sprintf("and %d more", more)
 	}
-	if v.mayChange(p, access.ProjectUpdate) {
+	if v.MayChange(p, access.ProjectUpdate) {
 		m.Edit = &projects.APIScopeEdit{
 			Action:      path,
 			Revision:    rules.APIScopeETag(scope),
@@ -206,7 +207,7 @@ func (h *Handler) apiScopeWith(
 func removalOfScope(asking login.Asking) []string {
 	first := "No app client can request it."
 	if asking.Total > 0 {
-		first = countText(int64(asking.Total), "app client") + " can request it. Sign-ins that still request it " +
+		first = page.CountText(int64(asking.Total), "app client") + " can request it. Sign-ins that still request it " +
 			"continue without it."
 	}
 	return []string{
@@ -215,40 +216,46 @@ func removalOfScope(asking login.Asking) []string {
 	}
 }
 
-func (h *Handler) saveAPIScope(v *visit) (web.Answer, error) {
-	revision, typed := v.posted("revision"), strings.TrimSpace(v.posted("description"))
-	_, err := h.Projects.DescribeAPIScope(v.ctx(), v.who, v.param("project"), revision, snapshot.APIScope{
-		Name:        v.param("scope"),
+func (h *Handler) saveAPIScope(v *page.Visit) (web.Answer, error) {
+	revision, typed := v.Posted("revision"), strings.TrimSpace(v.Posted("description"))
+	_, err := h.Projects.DescribeAPIScope(v.Ctx(), v.Who, v.Param("project"), revision, snapshot.APIScope{
+		Name:        v.Param("scope"),
 		Description: typed,
 	})
 	if err == nil {
-		return v.done("api_scope", projectPath(v.param("project"))+"/api-scopes", v.param("scope"))
+		return v.Done("api_scope", page.ProjectPath(v.Param("project"))+"/api-scopes", v.Param("scope"))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.apiScopeConflict(v, typed)
 	}
-	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *formErrors) {
+	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *page.Errors) {
 		if m.Edit != nil {
 			m.Edit.Revision = revision
-			m.Edit.Description = wrong.value("/scopes", typed)
-			m.Edit.Error = wrong.rest()
+			m.Edit.Description = wrong.Value("/scopes", typed)
+			m.Edit.Error = wrong.Rest()
 		}
 	})
 }
 
-func (h *Handler) apiScopeConflict(v *visit, typed string) (web.Answer, error) {
+func (h *Handler) apiScopeConflict(v *page.Visit, typed string) (web.Answer, error) {
 	p, scope, err := h.apiScopeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := apiScopePath(p, scope.Name)
 	m := projects.Conflict{
-		Page:    v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), apiScopesCrumb(p)),
+		Page: v.Shell(
+			"Changed since you opened it",
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			apiScopesCrumb(p),
+		),
 		What:    "The API scope " + scope.Name,
 		Action:  path,
 		BackURL: path,
 		Rows: []projects.Difference{
-			{Label: "Description", Yours: textOrNone(typed), Theirs: textOrNone(scope.Description)},
+			{Label: "Description", Yours: page.TextOrNone(typed), Theirs: page.TextOrNone(scope.Description)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: rules.APIScopeETag(scope)},
@@ -258,29 +265,29 @@ func (h *Handler) apiScopeConflict(v *visit, typed string) (web.Answer, error) {
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-func (h *Handler) removeAPIScope(v *visit) (web.Answer, error) {
+func (h *Handler) removeAPIScope(v *page.Visit) (web.Answer, error) {
 	p, scope, err := h.apiScopeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.ProjectUpdate)
+	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the API scope.")
+		err = v.Confirmed("Tick the box to remove the API scope.")
 	}
 	if err == nil {
-		_, err = h.Projects.RemoveAPIScope(v.ctx(), v.who, p.ID, scope.Name)
+		_, err = h.Projects.RemoveAPIScope(v.Ctx(), v.Who, p.ID, scope.Name)
 	}
 	if err == nil {
-		return v.done("api_scope_gone", apiScopesPath(p), scope.Name)
+		return v.Done("api_scope_gone", apiScopesPath(p), scope.Name)
 	}
-	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *formErrors) { v.mark(m.Remove, wrong) })
+	return h.refusedAPIScope(v, err, func(m *projects.APIScope, wrong *page.Errors) { v.Mark(m.Remove, wrong) })
 }
 
 // refusedAPIScope shows the API scope's page as it is now, with what mark adds to it.
 func (h *Handler) refusedAPIScope(
-	v *visit, err error, mark func(*projects.APIScope, *formErrors),
+	v *page.Visit, err error, mark func(*projects.APIScope, *page.Errors),
 ) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -288,5 +295,5 @@ func (h *Handler) refusedAPIScope(
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return h.apiScopeWith(v, p, scope, func(m *projects.APIScope) { mark(m, wrong) }, wrong.status)
+	return h.apiScopeWith(v, p, scope, func(m *projects.APIScope) { mark(m, wrong) }, wrong.Status)
 }

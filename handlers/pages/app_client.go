@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -19,13 +20,13 @@ import (
 	"postern/views/ui"
 )
 
-func (h *Handler) showAppClient(v *visit) (web.Answer, error) {
+func (h *Handler) showAppClient(v *page.Visit) (web.Answer, error) {
 	return h.appClientNow(v, func(*projects.AppClient) {}, http.StatusOK)
 }
 
 // appClientNow shows the page of the app client in the address, as it is now, with what
 // mark adds to it.
-func (h *Handler) appClientNow(v *visit, mark func(*projects.AppClient), status int) (web.Answer, error) {
+func (h *Handler) appClientNow(v *page.Visit, mark func(*projects.AppClient), status int) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -35,9 +36,9 @@ func (h *Handler) appClientNow(v *visit, mark func(*projects.AppClient), status 
 
 // appClientWith shows an app client's page with what mark adds to it.
 func (h *Handler) appClientWith(
-	v *visit, p rules.Project, c contract.AppClient, mark func(*projects.AppClient), status int,
+	v *page.Visit, p rules.Project, c contract.AppClient, mark func(*projects.AppClient), status int,
 ) (web.Answer, error) {
-	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.Path())
+	offered, err := h.Login.ProvidersOf(v.Ctx(), v.Who, c.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -60,12 +61,12 @@ func (h *Handler) appClientWith(
 }
 
 func (h *Handler) appClientModel(
-	v *visit, p rules.Project, c contract.AppClient, offered []contract.Provider,
+	v *page.Visit, p rules.Project, c contract.AppClient, offered []contract.Provider,
 ) projects.AppClient {
 	path := appClientPath(p, c.ID)
-	may := v.mayChange(p, access.LoginUpdate)
+	may := v.MayChange(p, access.LoginUpdate)
 	m := projects.AppClient{
-		Page: v.shell("App client "+c.Name, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell("App client "+c.Name, path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name}),
 		Name:         c.Name,
 		ClientID:     c.ID,
@@ -80,8 +81,8 @@ func (h *Handler) appClientModel(
 		return m
 	}
 	m.TestAction, m.TestProblem = path+"/test", testProblem(c.Frozen, offered)
-	m.Settings = clientSettingsForm(path, clientTexts(c), &formErrors{})
-	m.Branding = clientBrandingForm(path, clientTexts(c), &formErrors{})
+	m.Settings = clientSettingsForm(path, clientTexts(c), &page.Errors{})
+	m.Branding = clientBrandingForm(path, clientTexts(c), &page.Errors{})
 	m.Secret = &projects.AppClientSecret{
 		Action:       path + "/secret",
 		ETag:         c.ETag,
@@ -99,9 +100,9 @@ func (h *Handler) appClientModel(
 		Name:   c.Name,
 		Type:   c.Name,
 	}
-	n, err := h.Login.SignInsToday(v.ctx(), v.who, c.ID)
-	m.Delete.Impact = append(v.figure(signInsText(n, "through"), err),
-		countText(int64(len(offered)), "provider")+" and the signing keys are deleted with it, and its users are "+
+	n, err := h.Login.SignInsToday(v.Ctx(), v.Who, c.ID)
+	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "through"), err),
+		page.CountText(int64(len(offered)), "provider")+" and the signing keys are deleted with it, and its users are "+
 			"signed out.",
 		"The users of the tenant stay.")
 	return m
@@ -121,7 +122,7 @@ func testProblem(frozen bool, offered []contract.Provider) string {
 func clientFacts(c contract.AppClient) []ui.Fact {
 	refresh := "can't be refreshed"
 	if c.RefreshTokenSeconds > 0 {
-		refresh = "can be refreshed for " + lifetimeText(c.RefreshTokenSeconds)
+		refresh = "can be refreshed for " + page.LifetimeText(c.RefreshTokenSeconds)
 	}
 	return []ui.Fact{
 		{Label: "Kind", Value: clientKind(c)},
@@ -132,7 +133,7 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 		},
 		{
 			Label: "Tokens",
-			Value: "last " + lifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
+			Value: "last " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
 				"; a login " + refresh,
 		},
 	}
@@ -162,7 +163,7 @@ var pkceModes = []ui.Option{
 // chosenOf returns the options with one of them chosen.
 func chosenOf(options []ui.Option, value string) []ui.Option {
 	out := slices.Clone(options)
-	choose(out, value)
+	page.Choose(out, value)
 	return out
 }
 
@@ -197,21 +198,21 @@ func clientTexts(c contract.AppClient) url.Values {
 	return out
 }
 
-func clientSettingsForm(action string, f url.Values, wrong *formErrors) *projects.AppClientSettings {
+func clientSettingsForm(action string, f url.Values, wrong *page.Errors) *projects.AppClientSettings {
 	m := &projects.AppClientSettings{
 		Action:               action,
 		Revision:             f.Get("revision"),
-		Name:                 wrong.value("/name", f.Get("name")),
-		Redirects:            wrong.lines("/redirect_uris", f.Get("redirect_uris")),
-		Logouts:              wrong.lines("/logout_uris", f.Get("logout_uris")),
-		BackchannelLogoutURI: wrong.value("/backchannel_logout_uri", f.Get("backchannel_logout_uri")),
-		Access:               wrong.value("/access_token_seconds", f.Get("access_minutes")),
-		Refresh:              wrong.value("/refresh_token_seconds", f.Get("refresh_days")),
+		Name:                 wrong.Value("/name", f.Get("name")),
+		Redirects:            wrong.Lines("/redirect_uris", f.Get("redirect_uris")),
+		Logouts:              wrong.Lines("/logout_uris", f.Get("logout_uris")),
+		BackchannelLogoutURI: wrong.Value("/backchannel_logout_uri", f.Get("backchannel_logout_uri")),
+		Access:               wrong.Value("/access_token_seconds", f.Get("access_minutes")),
+		Refresh:              wrong.Value("/refresh_token_seconds", f.Get("refresh_days")),
 		Algorithms:           chosenOf(algorithms, f.Get("algorithm")),
-		Algorithm:            wrong.take("/algorithm"),
+		Algorithm:            wrong.Take("/algorithm"),
 	}
 	if f.Get("pkce") != "" {
-		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.Get("pkce")), wrong.take("/pkce")
+		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.Get("pkce")), wrong.Take("/pkce")
 	}
 	if m.Access.Error != "" { // the rule speaks of seconds
 		m.Access.Error = "Enter 1 to 1440 minutes."
@@ -219,7 +220,7 @@ func clientSettingsForm(action string, f url.Values, wrong *formErrors) *project
 	if m.Refresh.Error != "" {
 		m.Refresh.Error = "Enter 0 to 90 days."
 	}
-	m.Error = wrong.rest()
+	m.Error = wrong.Rest()
 	return m
 }
 
@@ -244,7 +245,7 @@ func readUnits(text string, unit int64) *int64 {
 // clientForm is one of the forms of an app client: its fields, and how its page looks when it is refused.
 type clientForm struct {
 	fields []string
-	mark   func(m *projects.AppClient, f url.Values, wrong *formErrors)
+	mark   func(m *projects.AppClient, f url.Values, wrong *page.Errors)
 }
 
 var clientSettings = clientForm{
@@ -252,69 +253,76 @@ var clientSettings = clientForm{
 		"name", "redirect_uris", "logout_uris", "backchannel_logout_uri", "access_minutes", "refresh_days", "algorithm",
 		"pkce",
 	},
-	func(m *projects.AppClient, f url.Values, wrong *formErrors) {
+	func(m *projects.AppClient, f url.Values, wrong *page.Errors) {
 		m.Settings = clientSettingsForm(m.Settings.Action, f, wrong)
 	},
 }
 
-func (h *Handler) saveAppClient(v *visit) (web.Answer, error) {
+func (h *Handler) saveAppClient(v *page.Visit) (web.Answer, error) {
 	var in contract.AppClientChange
-	v.fill(&in, "name", "redirect_uris", "logout_uris", "backchannel_logout_uri", "algorithm")
-	in.AccessTokenSeconds = readUnits(v.posted("access_minutes"), ofMinute)
-	in.RefreshTokenSeconds = readUnits(v.posted("refresh_days"), ofDay)
-	if v.posted("pkce") != "" {
-		v.fill(&in, "pkce")
+	v.Fill(&in, "name", "redirect_uris", "logout_uris", "backchannel_logout_uri", "algorithm")
+	in.AccessTokenSeconds = readUnits(v.Posted("access_minutes"), ofMinute)
+	in.RefreshTokenSeconds = readUnits(v.Posted("refresh_days"), ofDay)
+	if v.Posted("pkce") != "" {
+		v.Fill(&in, "pkce")
 	}
 	return h.changeAppClient(v, clientSettings, in)
 }
 
-func (h *Handler) changeAppClient(v *visit, form clientForm, in contract.AppClientChange) (web.Answer, error) {
+func (h *Handler) changeAppClient(v *page.Visit, form clientForm, in contract.AppClientChange) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.UpdateClient(v.ctx(), v.who, contract.AppClientUpdate{
-		AppClientPath: c.Path(), Condition: v.condition(), Body: in,
+	_, err = h.Login.UpdateClient(v.Ctx(), v.Who, contract.AppClientUpdate{
+		AppClientPath: c.Path(), Condition: v.Condition(), Body: in,
 	})
 	if err == nil {
-		return v.done("app_client", appClientPath(p, c.ID), c.Name)
+		return v.Done("app_client", appClientPath(p, c.ID), c.Name)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.appClientConflict(v, form)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return h.appClientWith(v, p, c, func(m *projects.AppClient) {
-		form.mark(m, v.c.Request.PostForm, wrong)
-	}, wrong.status)
+		form.mark(m, v.Gin.Request.PostForm, wrong)
+	}, wrong.Status)
 }
 
 // appClientConflict shows what was saved since the form was opened next to what was typed.
-func (h *Handler) appClientConflict(v *visit, form clientForm) (web.Answer, error) {
+func (h *Handler) appClientConflict(v *page.Visit, form clientForm) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := appClientPath(p, c.ID)
 	m := projects.Conflict{
-		Page: v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
-			Text: c.Name,
-			URL:  path,
-		}),
+		Page: v.Shell(
+			"Changed since you opened it",
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			loginCrumb(p),
+			ui.Crumb{
+				Text: c.Name,
+				URL:  path,
+			},
+		),
 		What:    "The app client",
 		BackURL: path,
-		Action:  v.c.Request.URL.Path,
+		Action:  v.Gin.Request.URL.Path,
 		Hidden:  []projects.Pair{{Name: "revision", Value: c.ETag}},
 	}
-	yours, theirs := v.c.Request.PostForm, clientTexts(c)
+	yours, theirs := v.Gin.Request.PostForm, clientTexts(c)
 	for _, name := range form.fields {
 		if name == "pkce" && !yours.Has(name) {
 			continue
 		}
 		m.Rows = append(m.Rows, projects.Difference{
-			Label:  FieldLabel(name),
+			Label:  page.FieldLabel(name),
 			Yours:  clientText(name, yours[name]),
 			Theirs: clientText(name, theirs[name]),
 		})
@@ -330,5 +338,5 @@ func clientText(name string, values []string) string {
 	if name == "grant_types" {
 		return grantTypeTitles(values)
 	}
-	return scopesText(strings.Join(values, " "))
+	return page.ScopesText(strings.Join(values, " "))
 }

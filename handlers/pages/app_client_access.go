@@ -7,6 +7,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -35,33 +36,33 @@ func grantTypeTitles(values []string) string {
 			out = append(out, one.Title)
 		}
 	}
-	return textOrNone(strings.Join(out, ", "))
+	return page.TextOrNone(strings.Join(out, ", "))
 }
 
 // clientAccessForm returns the form. What it shows besides its fields is of the page.
-func clientAccessForm(action string, f url.Values, wrong *formErrors) *projects.ClientAccess {
+func clientAccessForm(action string, f url.Values, wrong *page.Errors) *projects.ClientAccess {
 	scopes := f.Get("api_scopes")
 	m := &projects.ClientAccess{
 		Action:   action,
 		Revision: f.Get("revision"),
-		Grant:    wrong.take("/grant_types"),
-		Scopes:   ui.Value{Text: scopes, Error: wrong.takeLines("/api_scopes", strings.Fields(scopes))},
+		Grant:    wrong.Take("/grant_types"),
+		Scopes:   ui.Value{Text: scopes, Error: wrong.TakeLines("/api_scopes", strings.Fields(scopes))},
 	}
 	for _, one := range grantTypes {
 		one.Chosen = slices.Contains(f["grant_types"], one.Value)
 		m.Grants = append(m.Grants, one)
 	}
-	m.Error = wrong.rest()
+	m.Error = wrong.Rest()
 	return m
 }
 
 // accessModel is the form of an app client with the API scopes that it can be allowed.
-func (h *Handler) accessModel(v *visit, p rules.Project, c contract.AppClient) (*projects.ClientAccess, error) {
-	declared, err := h.Login.DeclaredFor(v.ctx(), v.who, c.ID)
+func (h *Handler) accessModel(v *page.Visit, p rules.Project, c contract.AppClient) (*projects.ClientAccess, error) {
+	declared, err := h.Login.DeclaredFor(v.Ctx(), v.Who, c.ID)
 	if err != nil {
 		return nil, err
 	}
-	m := clientAccessForm("", clientTexts(c), &formErrors{})
+	m := clientAccessForm("", clientTexts(c), &page.Errors{})
 	m.ScopesURL = apiScopesPath(p)
 	for _, one := range declared {
 		text := one.Description
@@ -75,70 +76,70 @@ func (h *Handler) accessModel(v *visit, p rules.Project, c contract.AppClient) (
 
 var clientAccess = clientForm{
 	[]string{"grant_types", "api_scopes"},
-	func(m *projects.AppClient, f url.Values, wrong *formErrors) {
+	func(m *projects.AppClient, f url.Values, wrong *page.Errors) {
 		typed := clientAccessForm(m.API.Action, f, wrong)
 		typed.Declared, typed.ScopesURL = m.API.Declared, m.API.ScopesURL
 		m.API = typed
 	},
 }
 
-func (h *Handler) saveClientAccess(v *visit) (web.Answer, error) {
+func (h *Handler) saveClientAccess(v *page.Visit) (web.Answer, error) {
 	var in contract.AppClientChange
-	v.fill(&in, "grant_types")
-	scopes := strings.Fields(v.posted("api_scopes"))
+	v.Fill(&in, "grant_types")
+	scopes := strings.Fields(v.Posted("api_scopes"))
 	in.APIScopes = &scopes
 	return h.changeAppClient(v, clientAccess, in)
 }
 
-func (h *Handler) freezeAppClient(v *visit) (web.Answer, error) {
+func (h *Handler) freezeAppClient(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if _, err := h.Login.FreezeClient(v.ctx(), v.who, c.Path()); err != nil {
+	if _, err := h.Login.FreezeClient(v.Ctx(), v.Who, c.Path()); err != nil {
 		return web.Answer{}, err
 	}
-	return v.doneUndo("app_client_frozen", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/unfreeze", c.Name)
+	return v.DoneUndo("app_client_frozen", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/unfreeze", c.Name)
 }
 
-func (h *Handler) unfreezeAppClient(v *visit) (web.Answer, error) {
+func (h *Handler) unfreezeAppClient(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if _, err := h.Login.UnfreezeClient(v.ctx(), v.who, c.Path()); err != nil {
+	if _, err := h.Login.UnfreezeClient(v.Ctx(), v.Who, c.Path()); err != nil {
 		return web.Answer{}, err
 	}
-	return v.doneUndo("app_client_thawed", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/freeze", c.Name)
+	return v.DoneUndo("app_client_thawed", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/freeze", c.Name)
 }
 
-func (h *Handler) rotateClientKey(v *visit) (web.Answer, error) {
+func (h *Handler) rotateClientKey(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.RotateSigningKey(v.ctx(), v.who, c.Path())
+	_, err = h.Login.RotateSigningKey(v.Ctx(), v.Who, c.Path())
 	if err == nil {
-		return v.done("app_client_key", appClientPath(p, c.ID), c.Name)
+		return v.Done("app_client_key", appClientPath(p, c.ID), c.Name)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	return h.appClientWith(v, p, c, func(m *projects.AppClient) { m.Keys.Error = wrong.rest() }, wrong.status)
+	return h.appClientWith(v, p, c, func(m *projects.AppClient) { m.Keys.Error = wrong.Rest() }, wrong.Status)
 }
 
 // clientKeysModel lists the signing keys of an app client.
-func (h *Handler) clientKeysModel(v *visit, path string, c contract.AppClient) (*projects.ClientKeys, error) {
-	found, err := h.Login.SigningKeys(v.ctx(), v.who, c.Path())
+func (h *Handler) clientKeysModel(v *page.Visit, path string, c contract.AppClient) (*projects.ClientKeys, error) {
+	found, err := h.Login.SigningKeys(v.Ctx(), v.Who, c.Path())
 	if err != nil {
 		return nil, err
 	}
 	m := &projects.ClientKeys{Action: path + "/signing-keys"}
 	for _, k := range found.Keys {
-		row := projects.SigningKeyRow{ID: k.ID, From: moment(k.SignsFrom)}
+		row := projects.SigningKeyRow{ID: k.ID, From: page.Moment(k.SignsFrom)}
 		if k.PublishedUntil != nil {
-			row.Until = moment(*k.PublishedUntil)
+			row.Until = page.Moment(*k.PublishedUntil)
 		}
 		m.Rows = append(m.Rows, row)
 	}

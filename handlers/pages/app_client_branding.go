@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/login"
@@ -15,47 +16,52 @@ import (
 	"postern/views/projects"
 )
 
-func clientBrandingForm(path string, f url.Values, wrong *formErrors) *projects.Branding {
+func clientBrandingForm(path string, f url.Values, wrong *page.Errors) *projects.Branding {
 	m := &projects.Branding{
 		Action:     path + "/branding",
 		PreviewURL: path + "/preview",
 		Revision:   f.Get("revision"),
-		Title:      wrong.value("/branding/title", f.Get("title")),
-		Welcome:    wrong.value("/branding/welcome", f.Get("welcome")),
-		LogoURL:    wrong.value("/branding/logo_url", f.Get("logo_url")),
-		Color:      wrong.value("/branding/color", strings.ToLower(f.Get("color"))),
+		Title:      wrong.Value("/branding/title", f.Get("title")),
+		Welcome:    wrong.Value("/branding/welcome", f.Get("welcome")),
+		LogoURL:    wrong.Value("/branding/logo_url", f.Get("logo_url")),
+		Color:      wrong.Value("/branding/color", strings.ToLower(f.Get("color"))),
 	}
-	m.Error = wrong.rest()
+	m.Error = wrong.Rest()
 	return m
 }
 
 var clientBranding = clientForm{
 	[]string{"title", "welcome", "logo_url", "color"},
-	func(m *projects.AppClient, f url.Values, wrong *formErrors) {
+	func(m *projects.AppClient, f url.Values, wrong *page.Errors) {
 		m.Branding = clientBrandingForm(strings.TrimSuffix(m.Branding.Action, "/branding"), f, wrong)
 	},
 }
 
-func (h *Handler) saveBranding(v *visit) (web.Answer, error) {
+func (h *Handler) saveBranding(v *page.Visit) (web.Answer, error) {
 	var in contract.AppClientChange
-	v.fill(&in, clientBranding.fields...)
+	v.Fill(&in, clientBranding.fields...)
 	return h.changeAppClient(v, clientBranding, in)
 }
 
 // previewOf is the preview of the sign-in page, with the providers that are on.
-func (h *Handler) previewOf(v *visit, c contract.AppClient, offered []contract.Provider) (templ.Component, error) {
-	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
+func (h *Handler) previewOf(v *page.Visit, c contract.AppClient, offered []contract.Provider) (templ.Component, error) {
+	title, err := h.Login.DefaultTitle(v.Ctx(), c.ID)
 	return pages.Preview(h.previewModel(v, title, c.Branding, offered)), err
 }
 
-func (h *Handler) previewModel(v *visit, title string, b contract.Branding, offered []contract.Provider) pages.Choose {
+func (h *Handler) previewModel(
+	v *page.Visit,
+	title string,
+	b contract.Branding,
+	offered []contract.Provider,
+) pages.Choose {
 	m := pages.Choose{
 		Shell: pages.Shell{
 			Title:   "Preview",
 			App:     b.Title,
 			Welcome: b.Welcome,
 			LogoURL: b.LogoURL,
-			Theme:   h.Web.Theme(v.c.Request),
+			Theme:   h.Web.Theme(v.Gin.Request),
 		},
 	}
 	if m.Shell.App == "" {
@@ -65,7 +71,7 @@ func (h *Handler) previewModel(v *visit, title string, b contract.Branding, offe
 		m.Shell.Brand = "/brand/" + strings.TrimPrefix(b.Color, "#")
 	}
 	if u, err := url.Parse(b.LogoURL); err == nil && u.Host != "" {
-		web.AllowSource(v.c.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
+		web.AllowSource(v.Gin.Writer.Header(), "img-src 'self' data:", u.Scheme+"://"+u.Host)
 	}
 	for _, o := range offered {
 		if o.Enabled {
@@ -80,24 +86,24 @@ func (h *Handler) previewModel(v *visit, title string, b contract.Branding, offe
 // script, a page of its own without one. It changes nothing. Values that the rule would
 // refuse are left out, because the logo's address becomes part of the content security
 // policy.
-func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
+func (h *Handler) previewBranding(v *page.Visit) (web.Answer, error) {
 	_, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	offered, err := h.Login.ProvidersOf(v.ctx(), v.who, c.Path())
+	offered, err := h.Login.ProvidersOf(v.Ctx(), v.Who, c.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	var in contract.AppClientChange
-	v.fill(&in, clientBranding.fields...)
+	v.Fill(&in, clientBranding.fields...)
 	typed := login.FittingBranding(in.Branding)
-	title, err := h.Login.DefaultTitle(v.ctx(), c.ID)
+	title, err := h.Login.DefaultTitle(v.Ctx(), c.ID)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := h.previewModel(v, title, typed, offered.Items)
-	if v.c.GetHeader("HX-Request") == "" {
+	if v.Gin.GetHeader("HX-Request") == "" {
 		return web.Show(pages.ChoosePage(m)), nil
 	}
 	if typed.LogoURL != c.Branding.LogoURL {
@@ -109,65 +115,65 @@ func (h *Handler) previewBranding(v *visit) (web.Answer, error) {
 var hexColor = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 // showBrand serves a style sheet with the color, for previews.
-func (h *Handler) showBrand(v *visit) (web.Answer, error) {
-	color := "#" + v.param("color")
+func (h *Handler) showBrand(v *page.Visit) (web.Answer, error) {
+	color := "#" + v.Param("color")
 	if !hexColor.MatchString(color) {
 		return web.Answer{}, web.NotFound()
 	}
-	web.WriteBrandCSS(v.c.Writer, color)
+	web.WriteBrandCSS(v.Gin.Writer, color)
 	return web.Answer{}, nil
 }
 
-func (h *Handler) changeClientSecret(v *visit) (web.Answer, error) {
+func (h *Handler) changeClientSecret(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	confidential := v.posted("kind") == "confidential"
+	confidential := v.Posted("kind") == "confidential"
 	var made contract.SavedAppClient
-	err = v.allowed(p, access.LoginUpdate)
+	err = v.Allowed(p, access.LoginUpdate)
 	if err == nil && c.Confidential {
-		err = v.confirmed("Tick the box to confirm that the current secret stops working.")
+		err = v.Confirmed("Tick the box to confirm that the current secret stops working.")
 	}
 	if err == nil {
 		change := contract.AppClientSettings{Confidential: &confidential}.Of(c.ID)
-		change.IfMatch = v.state
-		made, err = h.Login.UpdateClient(v.ctx(), v.who, change)
-		err = rotatedMeanwhile(err)
+		change.IfMatch = v.State
+		made, err = h.Login.UpdateClient(v.Ctx(), v.Who, change)
+		err = page.RotatedMeanwhile(err)
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.appClientNow(v, func(m *projects.AppClient) {
 			if m.Secret != nil {
-				m.Secret.Error = wrong.rest()
+				m.Secret.Error = wrong.Rest()
 			}
-		}, wrong.status)
+		}, wrong.Status)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if made.ClientSecret != "" {
-		return h.disclose(v, clientSecretPath(p, c.ID), disclosed{Secret: made.ClientSecret.Reveal()})
+		return v.Disclose(clientSecretPath(p, c.ID), page.Disclosed{Secret: made.ClientSecret.Reveal()})
 	}
-	return v.done("app_client", appClientPath(p, c.ID), c.Name)
+	return v.Done("app_client", appClientPath(p, c.ID), c.Name)
 }
 
-func (h *Handler) deleteAppClient(v *visit) (web.Answer, error) {
+func (h *Handler) deleteAppClient(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.LoginUpdate)
+	err = v.Allowed(p, access.LoginUpdate)
 	if err == nil {
-		err = v.named("app client", c.Name)
+		err = v.Named("app client", c.Name)
 	}
 	if err == nil {
-		_, err = h.Login.DeleteClient(v.ctx(), v.who, c.Path())
+		_, err = h.Login.DeleteClient(v.Ctx(), v.Who, c.Path())
 	}
-	if wrong, ok := formErrorsIn(err); ok {
-		return h.appClientWith(v, p, c, func(m *projects.AppClient) { v.mark(m.Delete, wrong) }, wrong.status)
+	if wrong, ok := page.ErrorsIn(err); ok {
+		return h.appClientWith(v, p, c, func(m *projects.AppClient) { v.Mark(m.Delete, wrong) }, wrong.Status)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("app_client_gone", loginPath(p), c.Name)
+	return v.Done("app_client_gone", loginPath(p), c.Name)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -15,7 +16,7 @@ import (
 	"postern/views/ui"
 )
 
-func loginPath(p rules.Project) string { return projectPath(p.Name) + "/login" }
+func loginPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/login" }
 
 func appClientPath(p rules.Project, client string) string {
 	return loginPath(p) + "/" + url.PathEscape(client)
@@ -23,52 +24,52 @@ func appClientPath(p rules.Project, client string) string {
 
 func loginCrumb(p rules.Project) ui.Crumb { return ui.Crumb{Text: "Login", URL: loginPath(p)} }
 
-func (h *Handler) showLoginTab(v *visit) (web.Answer, error) {
-	return h.loginTabWith(v, nil, &formErrors{})
+func (h *Handler) showLoginTab(v *page.Visit) (web.Answer, error) {
+	return h.loginTabWith(v, nil, &page.Errors{})
 }
 
 // loginTabWith shows the list of app clients, with the form as typed.
-func (h *Handler) loginTabWith(v *visit, form url.Values, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) loginTabWith(v *page.Visit, form url.Values, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	list := &listing{
-		path:   loginPath(p),
-		one:    "app client",
-		search: "Name",
-		orders: []listOrder{{by: "name"}},
+	list := &page.Listing{
+		Path:   loginPath(p),
+		One:    "app client",
+		Search: "Name",
+		Orders: []page.ListOrder{{By: "name"}},
 	}
-	page := list.read(v).page()
-	page.Sort = list.sort()
-	found, err := h.Login.Served(v.ctx(), v.who, p.ID, page)
+	shown := list.Read(v).Page()
+	shown.Sort = list.Sort()
+	found, err := h.Login.Served(v.Ctx(), v.Who, p.ID, shown)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	m := projects.Login{
-		Page: v.shell("Login of "+p.DisplayName, loginPath(p), projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Login of "+p.DisplayName, loginPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Login"}),
-		Head: v.headOf(p),
-		List: listView(list, found),
+		Head: v.HeadOf(p),
+		List: page.ListView(list, found),
 		API: projects.LoginAPI{
 			URL:      apiScopesPath(p),
 			Scopes:   scopeCount(len(p.API.Scopes)),
 			Audience: p.API.Audience,
 		},
 	}
-	if m.Warnings, err = warningTexts(h.Login.Warnings(v.ctx(), v.who, p.ID)); err != nil {
+	if m.Warnings, err = page.WarningTexts(h.Login.Warnings(v.Ctx(), v.Who, p.ID)); err != nil {
 		return web.Answer{}, err
 	}
 	for _, c := range found.Items {
 		m.Rows = append(m.Rows, appClientRow(p, c))
 	}
-	if v.mayChange(p, access.LoginUpdate) {
+	if v.MayChange(p, access.LoginUpdate) {
 		if m.Create, err = h.appClientCreate(v, p, form, wrong); err != nil {
 			return web.Answer{}, err
 		}
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.LoginPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.LoginPage(m)}, nil
 }
 
 func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
@@ -94,63 +95,63 @@ func clientKind(c contract.AppClient) string {
 }
 
 func (h *Handler) appClientCreate(
-	v *visit, p rules.Project, form url.Values, wrong *formErrors,
+	v *page.Visit, p rules.Project, form url.Values, wrong *page.Errors,
 ) (*projects.AppClientCreate, error) {
-	tenants, err := h.Projects.Served(v.ctx(), v.who, p.ID, models.Page{Limit: models.MaxLimit})
+	tenants, err := h.Projects.Served(v.Ctx(), v.Who, p.ID, models.Page{Limit: models.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
 	m := &projects.AppClientCreate{
-		Open:         wrong.status != 0,
+		Open:         wrong.Status != 0,
 		Action:       loginPath(p),
-		Name:         wrong.value("/name", form.Get("name")),
+		Name:         wrong.Value("/name", form.Get("name")),
 		Confidential: form.Get("confidential") == "true",
-		Redirects:    wrong.lines("/redirect_uris", form.Get("redirect_uris")),
+		Redirects:    wrong.Lines("/redirect_uris", form.Get("redirect_uris")),
 	}
 	for _, t := range tenants.Items {
 		m.Tenants = append(m.Tenants, ui.Option{
 			Value:  t.ID,
 			Title:  t.DisplayName,
-			Chosen: t.ID == form.Get("tenant") || (form.Get("tenant") == "" && textOf(t.Project) == p.ID),
+			Chosen: t.ID == form.Get("tenant") || (form.Get("tenant") == "" && page.TextOf(t.Project) == p.ID),
 		})
 	}
-	m.Error = wrong.rest()
+	m.Error = wrong.Rest()
 	return m, nil
 }
 
-func (h *Handler) createAppClient(v *visit) (web.Answer, error) {
-	in := contract.AppClientCreation{TenantPath: contract.TenantPath{Tenant: v.posted("tenant")}}
-	v.fill(&in.Body, "name", "redirect_uris")
-	if v.posted("confidential") == "true" {
-		v.fill(&in.Body, "confidential")
+func (h *Handler) createAppClient(v *page.Visit) (web.Answer, error) {
+	in := contract.AppClientCreation{TenantPath: contract.TenantPath{Tenant: v.Posted("tenant")}}
+	v.Fill(&in.Body, "name", "redirect_uris")
+	if v.Posted("confidential") == "true" {
+		v.Fill(&in.Body, "confidential")
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err := v.allowed(p, access.LoginUpdate); err != nil {
+	if err := v.Allowed(p, access.LoginUpdate); err != nil {
 		return web.Answer{}, err
 	}
 	if err := h.serves(v, p, in.Tenant); err != nil {
 		return web.Answer{}, err
 	}
-	made, err := h.Login.CreateClient(v.ctx(), v.who, in)
-	if wrong, ok := formErrorsIn(err); ok {
-		return h.loginTabWith(v, v.c.Request.PostForm, wrong)
+	made, err := h.Login.CreateClient(v.Ctx(), v.Who, in)
+	if wrong, ok := page.ErrorsIn(err); ok {
+		return h.loginTabWith(v, v.Gin.Request.PostForm, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if made.ClientSecret != "" {
-		return h.disclose(v, clientSecretPath(p, made.ID), disclosed{Secret: made.ClientSecret.Reveal()})
+		return v.Disclose(clientSecretPath(p, made.ID), page.Disclosed{Secret: made.ClientSecret.Reveal()})
 	}
-	return v.done("app_client_made", appClientPath(p, made.ID)+"#providers", made.Name)
+	return v.Done("app_client_made", appClientPath(p, made.ID)+"#providers", made.Name)
 }
 
 // serves returns a not-found error unless the project serves the tenant: the page of one
 // project must not lead to objects of another.
-func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
-	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: tenant})
+func (h *Handler) serves(v *page.Visit, p rules.Project, tenant string) error {
+	t, err := h.Projects.Tenant(v.Ctx(), v.Who, contract.TenantPath{Tenant: tenant})
 	if err != nil {
 		return err
 	}
@@ -161,21 +162,21 @@ func (h *Handler) serves(v *visit, p rules.Project, tenant string) error {
 }
 
 // appClientIn is the app client in the page's address.
-func appClientIn(v *visit) contract.AppClientPath {
-	return contract.AppClientPath{Client: v.param("client")}
+func appClientIn(v *page.Visit) contract.AppClientPath {
+	return contract.AppClientPath{Client: v.Param("client")}
 }
 
 // appClientOf finds the app client in the address and its project.
-func (h *Handler) appClientOf(v *visit) (rules.Project, contract.AppClient, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) appClientOf(v *page.Visit) (rules.Project, contract.AppClient, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return p, contract.AppClient{}, err
 	}
-	c, err := h.Login.Client(v.ctx(), v.who, appClientIn(v))
+	c, err := h.Login.Client(v.Ctx(), v.Who, appClientIn(v))
 	if err != nil {
 		return p, c, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	return p, c, h.serves(v, p, c.Tenant)
 }
 
@@ -184,18 +185,18 @@ func clientSecretPath(p rules.Project, client string) string {
 }
 
 // showClientSecret shows an app client's new secret once.
-func (h *Handler) showClientSecret(v *visit) (web.Answer, error) {
+func (h *Handler) showClientSecret(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	back, path := appClientPath(p, c.ID), clientSecretPath(p, c.ID)
-	found, err := h.disclosed(v, path)
+	found, err := v.Disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.NewSecret{
-		Page: v.shell("Client secret", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell("Client secret", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name, URL: back}, ui.Crumb{Text: "Secret"}),
 		Title: "Client secret of " + c.Name,
 		Back:  back,

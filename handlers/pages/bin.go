@@ -4,6 +4,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -13,83 +14,82 @@ import (
 
 const binPath = "/bin"
 
-func deletePath(name string) string  { return projectPath(name) + "/delete" }
-func restorePath(name string) string { return projectPath(name) + "/restore" }
+func restorePath(name string) string { return page.ProjectPath(name) + "/restore" }
 
-func (h *Handler) showBin(v *visit) (web.Answer, error) {
-	list := &listing{
-		path:   binPath,
-		one:    "project",
-		search: "Name",
-		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
+func (h *Handler) showBin(v *page.Visit) (web.Answer, error) {
+	list := &page.Listing{
+		Path:   binPath,
+		One:    "project",
+		Search: "Name",
+		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Age", Desc: true}},
 	}
-	list.read(v)
-	found, err := h.Projects.List(v.ctx(), v.who, contract.ProjectList{
-		Page: list.asked(), Sort: list.sorting(), Text: list.get("q"), Team: v.who.HomeTeam,
+	list.Read(v)
+	found, err := h.Projects.List(v.Ctx(), v.Who, contract.ProjectList{
+		Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"), Team: v.Who.HomeTeam,
 		State: contract.ProjectDeleted,
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Bin{
-		Page: v.shell("Bin", binPath, projectsCrumb(), ui.Crumb{Text: "Bin"}),
-		List: listView(list, found),
+		Page: v.Shell("Bin", binPath, page.ProjectsCrumb(), ui.Crumb{Text: "Bin"}),
+		List: page.ListView(list, found),
 	}
 	for _, p := range found.Items {
 		row := projects.BinRow{
 			Name:        p.Name,
 			DisplayName: p.DisplayName,
-			URL:         projectPath(p.Name),
-			Deleted:     moment(p.Deleted.Since),
-			Purge:       moment(p.Deleted.PurgeAt),
-			ExportURL:   projectPath(p.Name) + "/export",
+			URL:         page.ProjectPath(p.Name),
+			Deleted:     page.Moment(p.Deleted.Since),
+			Purge:       page.Moment(p.Deleted.PurgeAt),
+			ExportURL:   page.ProjectPath(p.Name) + "/export",
 		}
-		if v.who.May(p.Team, access.ProjectRestore) {
+		if v.Who.May(p.Team, access.ProjectRestore) {
 			row.RestoreURL = restorePath(p.Name)
 		}
-		if v.who.May(p.Team, access.ProjectErase) {
-			row.EraseURL = deletePath(p.Name)
+		if v.Who.May(p.Team, access.ProjectErase) {
+			row.EraseURL = page.DeletePath(p.Name)
 		}
 		m.Rows = append(m.Rows, row)
 	}
 	return web.Show(projects.BinPage(m)), nil
 }
 
-func (h *Handler) showDeleteProject(v *visit) (web.Answer, error) {
+func (h *Handler) showDeleteProject(v *page.Visit) (web.Answer, error) {
 	m, err := h.deletionOf(v)
 	return web.Show(projects.DeletionPage(m)), err
 }
 
 // deletionOf is the page that asks before a project is deleted.
-func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return projects.Deletion{}, err
 	}
-	d, err := h.Projects.Deletion(v.ctx(), v.who, p.Path())
+	d, err := h.Projects.Deletion(v.Ctx(), v.Who, p.Path())
 	if err != nil {
 		return projects.Deletion{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	m := projects.Deletion{
-		Page: v.shell("Delete "+p.DisplayName, deletePath(p.Name), projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Delete "+p.DisplayName, page.DeletePath(p.Name), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Delete"}),
 		Project:   p.DisplayName,
 		Facts:     contentFacts(d),
 		Notes:     deletionNotes(p, d),
-		ExportURL: projectPath(p.Name) + "/export",
-		BackURL:   projectPath(p.Name),
+		ExportURL: page.ProjectPath(p.Name) + "/export",
+		BackURL:   page.ProjectPath(p.Name),
 	}
 	if d.NewestExport != nil {
 		m.Newest = humanize.Time(*d.NewestExport)
 	}
 	switch {
-	case p.Deleted != nil && v.who.May(p.Team, access.ProjectRestore):
+	case p.Deleted != nil && v.Who.May(p.Team, access.ProjectRestore):
 		m.RestoreURL = restorePath(p.Name)
-	case p.Deleted == nil && v.who.May(p.Team, access.ProjectDelete):
+	case p.Deleted == nil && v.Who.May(p.Team, access.ProjectDelete):
 		m.Confirm = &ui.Confirmation{
 			ID:     "delete-confirm",
-			Action: deletePath(p.Name),
+			Action: page.DeletePath(p.Name),
 			Verb:   "Delete",
 			Kind:   "project",
 			Name:   p.DisplayName,
@@ -97,10 +97,10 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 			Undo:   "You can restore it from the bin for 30 days, with everything it had.",
 		}
 	}
-	if v.who.May(p.Team, access.ProjectErase) {
+	if v.Who.May(p.Team, access.ProjectErase) {
 		m.Erase = &ui.Confirmation{
 			ID:     "erase-confirm",
-			Action: deletePath(p.Name),
+			Action: page.DeletePath(p.Name),
 			Verb:   "Delete",
 			Kind:   "project",
 			Title:  "Delete for good",
@@ -117,10 +117,10 @@ func (h *Handler) deletionOf(v *visit) (projects.Deletion, error) {
 }
 
 func contentFacts(c contract.ProjectDeletion) []ui.Fact {
-	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: someText(n)} }
+	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: page.SomeText(n)} }
 	keys := fact("API keys", c.Keys)
 	if c.Keys > 0 {
-		keys.Value += ", " + someText(c.ActiveKeys) + " of them active"
+		keys.Value += ", " + page.SomeText(c.ActiveKeys) + " of them active"
 	}
 	return []ui.Fact{
 		fact("Versions", c.Versions),
@@ -137,34 +137,34 @@ func deletionNotes(p rules.Project, d contract.ProjectDeletion) []string {
 	notes := []string{"App clients, users and groups are those of the project's own tenant. The team's tenants stay, " +
 		"with their users and groups. The audit log stays too."}
 	if d.ProductKeys > 0 && p.Product != nil {
-		notes = append(notes, someText(d.ProductKeys)+" of the keys are also valid for other projects of "+
+		notes = append(notes, page.SomeText(d.ProductKeys)+" of the keys are also valid for other projects of "+
 			"the product "+*p.Product+". They stop working there too.")
 	}
 	return notes
 }
 
-func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) deleteProject(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	in := contract.ProjectRemoval{ProjectPath: p.Path(), Now: v.posted("now") == "true"}
+	in := contract.ProjectRemoval{ProjectPath: p.Path(), Now: v.Posted("now") == "true"}
 	forGood := in.Now
 	if forGood {
-		in.Confirm = v.posted("typed_name")
-	} else if err = v.allowed(p, access.ProjectDelete); err == nil {
-		err = v.confirmed("Tick the box to delete the project.")
+		in.Confirm = v.Posted("typed_name")
+	} else if err = v.Allowed(p, access.ProjectDelete); err == nil {
+		err = v.Confirmed("Tick the box to delete the project.")
 	}
 	if err == nil {
-		_, err = h.Projects.Delete(v.ctx(), v.who, in)
+		_, err = h.Projects.Delete(v.Ctx(), v.Who, in)
 	}
 	switch {
 	case err == nil && forGood:
-		return v.done("project_erased", "/projects", p.DisplayName)
+		return v.Done("project_erased", "/projects", p.DisplayName)
 	case err == nil:
-		return v.done("project_deleted", binPath, p.DisplayName)
+		return v.Done("project_deleted", binPath, p.DisplayName)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -174,19 +174,19 @@ func (h *Handler) deleteProject(v *visit) (web.Answer, error) {
 	}
 	switch {
 	case m.Erase != nil && forGood:
-		v.mark(m.Erase, wrong)
+		v.Mark(m.Erase, wrong)
 	case m.Confirm != nil:
-		v.mark(m.Confirm, wrong)
+		v.Mark(m.Confirm, wrong)
 	default:
 		return web.Answer{}, access.NotFound()
 	}
-	return web.Answer{Status: wrong.status, Page: projects.DeletionPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: projects.DeletionPage(m)}, nil
 }
 
-func (h *Handler) restoreProject(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Restore(v.ctx(), v.who, projectIn(v))
+func (h *Handler) restoreProject(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Restore(v.Ctx(), v.Who, projectIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("project_restored", projectPath(p.Name), p.DisplayName)
+	return v.Done("project_restored", page.ProjectPath(p.Name), p.DisplayName)
 }

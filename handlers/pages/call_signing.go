@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -12,46 +13,52 @@ import (
 	"postern/views/ui"
 )
 
-func callSigningPath(p rules.Project) string { return projectPath(p.Name) + "/call-signing" }
+func callSigningPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/call-signing" }
 
-func (h *Handler) showCallSigning(v *visit) (web.Answer, error) {
-	return h.callSigningWith(v, &formErrors{})
+func (h *Handler) showCallSigning(v *page.Visit) (web.Answer, error) {
+	return h.callSigningWith(v, &page.Errors{})
 }
 
-func (h *Handler) callSigningWith(v *visit, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) callSigningWith(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	signing, err := h.Projects.CallSigning(v.ctx(), v.who, p.Path())
+	signing, err := h.Projects.CallSigning(v.Ctx(), v.Who, p.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	path := callSigningPath(p)
 	m := projects.CallSigning{
-		Page:    v.shell("Signed calls", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Signed calls"}),
-		BackURL: projectPath(p.Name),
+		Page: v.Shell(
+			"Signed calls",
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Signed calls"},
+		),
+		BackURL: page.ProjectPath(p.Name),
 	}
 	if signing.DirectoryURL != nil {
 		m.DirectoryURL = *signing.DirectoryURL
 	}
 	for _, k := range signing.Keys {
-		row := projects.SigningKeyRow{ID: k.ID, State: signingBadge(k.State), From: moment(k.SignsFrom)}
+		row := projects.SigningKeyRow{ID: k.ID, State: signingBadge(k.State), From: page.Moment(k.SignsFrom)}
 		if k.PublishedUntil != nil {
-			row.Until = moment(*k.PublishedUntil)
+			row.Until = page.Moment(*k.PublishedUntil)
 		}
 		m.Keys = append(m.Keys, row)
 	}
-	if v.who.May(p.Team, access.ProjectUpdate) {
+	if v.Who.May(p.Team, access.ProjectUpdate) {
 		m.Manage = h.callSigningForms(v, p, signing.Enabled)
-		v.refuse(wrong, &m.Manage.Rotate, &m.Manage.Disable)
-		m.Manage.Error = wrong.rest()
+		v.Refuse(wrong, &m.Manage.Rotate, &m.Manage.Disable)
+		m.Manage.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.CallSigningPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.CallSigningPage(m)}, nil
 }
 
-func (h *Handler) callSigningForms(v *visit, p rules.Project, enabled bool) *projects.CallSigningManage {
+func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool) *projects.CallSigningManage {
 	path := callSigningPath(p)
 	if !enabled {
 		return &projects.CallSigningManage{EnableAction: path}
@@ -97,51 +104,51 @@ func signingBadge(state string) ui.Badge {
 }
 
 // callSigningChanged answers a form of the page.
-func (h *Handler) callSigningChanged(v *visit, err error, flash string) (web.Answer, error) {
-	if wrong, ok := formErrorsIn(err); ok {
+func (h *Handler) callSigningChanged(v *page.Visit, err error, flash string) (web.Answer, error) {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.callSigningWith(v, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done(flash, projectPath(v.param("project"))+"/call-signing", v.param("project"))
+	return v.Done(flash, page.ProjectPath(v.Param("project"))+"/call-signing", v.Param("project"))
 }
 
-func (h *Handler) enableCallSigning(v *visit) (web.Answer, error) {
-	_, err := h.Projects.EnableCallSigning(v.ctx(), v.who, projectIn(v))
+func (h *Handler) enableCallSigning(v *page.Visit) (web.Answer, error) {
+	_, err := h.Projects.EnableCallSigning(v.Ctx(), v.Who, projectIn(v))
 	return h.callSigningChanged(v, err, "call_signing")
 }
 
-func (h *Handler) rotateCallSigningKey(v *visit) (web.Answer, error) {
+func (h *Handler) rotateCallSigningKey(v *page.Visit) (web.Answer, error) {
 	in := contract.SigningKeyRotation{ProjectPath: projectIn(v)}
-	if v.posted("when") == "now" {
+	if v.Posted("when") == "now" {
 		in.Body = &contract.SigningRotation{SignsInSeconds: new(int64), GraceSeconds: new(int64)}
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.ProjectUpdate)
+	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.confirmed("Confirm that you want to rotate the key.")
+		err = v.Confirmed("Confirm that you want to rotate the key.")
 	}
 	if err == nil {
-		_, err = h.Projects.RotateSigningKey(v.ctx(), v.who, in)
+		_, err = h.Projects.RotateSigningKey(v.Ctx(), v.Who, in)
 	}
 	return h.callSigningChanged(v, err, "call_signing_key")
 }
 
-func (h *Handler) disableCallSigning(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) disableCallSigning(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.ProjectUpdate)
+	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.confirmed("Tick the box to stop signing.")
+		err = v.Confirmed("Tick the box to stop signing.")
 	}
 	if err == nil {
-		_, err = h.Projects.DisableCallSigning(v.ctx(), v.who, p.Path())
+		_, err = h.Projects.DisableCallSigning(v.Ctx(), v.Who, p.Path())
 	}
 	return h.callSigningChanged(v, err, "call_signing_gone")
 }

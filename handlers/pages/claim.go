@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/accounts"
@@ -15,18 +16,18 @@ import (
 	"postern/views/ui"
 )
 
-func (h *Handler) showClaim(v *visit) (web.Answer, error) {
-	found, err := h.Accounts.PreviewClaim(v.ctx(), v.who, v.param("code"))
+func (h *Handler) showClaim(v *page.Visit) (web.Answer, error) {
+	found, err := h.Accounts.PreviewClaim(v.Ctx(), v.Who, v.Param("code"))
 	if err != nil {
 		return h.unclaimable(v, err)
 	}
 	return web.Show(claim.ClaimPage(claimForm(v, found))), nil
 }
 
-func claimForm(v *visit, found accounts.Claimable) claim.Claim {
-	path := "/claim/" + url.PathEscape(v.param("code"))
+func claimForm(v *page.Visit, found accounts.Claimable) claim.Claim {
+	path := "/claim/" + url.PathEscape(v.Param("code"))
 	m := claim.Claim{
-		Page:     v.shell("Claim", path),
+		Page:     v.Shell("Claim", path),
 		Action:   path,
 		Projects: found.Projects,
 		Keys:     keysGoOn(found.Keys),
@@ -60,54 +61,54 @@ func keysGoOn(n int64) string {
 // was cut short.
 const newTeam = "new"
 
-func (h *Handler) claim(v *visit) (web.Answer, error) {
-	team := v.posted("team")
+func (h *Handler) claim(v *page.Visit) (web.Answer, error) {
+	team := v.Posted("team")
 	if team == "" {
 		return web.Answer{}, fault.InvalidField("/team", "required", "Choose a team, or a new one.")
 	}
 	if team == newTeam {
 		team = ""
 	}
-	claimed, err := h.Accounts.Claim(v.ctx(), v.who, contract.ClaimOf(v.param("code"), team))
+	claimed, err := h.Accounts.Claim(v.Ctx(), v.Who, contract.ClaimOf(v.Param("code"), team))
 	if err != nil {
 		return h.unclaimable(v, err)
 	}
-	isClaimed := func(code string) bool { return code == v.param("code") }
-	v.keepClaimCodes(slices.DeleteFunc(h.Web.ClaimCodes(v.c.Request), isClaimed))
-	v.rememberTeam(claimed.Team.ID)
+	isClaimed := func(code string) bool { return code == v.Param("code") }
+	v.KeepClaimCodes(slices.DeleteFunc(h.Web.ClaimCodes(v.Gin.Request), isClaimed))
+	v.RememberTeam(claimed.Team.ID)
 	if err := h.rotateSession(v); err != nil {
 		return web.Answer{}, err
 	}
 	if len(claimed.Renamed) > 0 {
-		return h.disclose(v, claimedPath, disclosed{Text: claimed.Team.Name, Lines: claimed.Renamed})
+		return v.Disclose(claimedPath, page.Disclosed{Text: claimed.Team.Name, Lines: claimed.Renamed})
 	}
-	return v.done("claimed", "/projects")
+	return v.Done("claimed", "/projects")
 }
 
 // claimedPath is the page behind a claim that renamed projects.
 const claimedPath = "/claimed"
 
-func (h *Handler) showClaimed(v *visit) (web.Answer, error) {
-	found, err := h.disclosed(v, claimedPath)
+func (h *Handler) showClaimed(v *page.Visit) (web.Answer, error) {
+	found, err := v.Disclosed(claimedPath)
 	if err != nil || found == nil {
 		return web.Redirect("/projects"), err
 	}
 	return web.Show(claim.RenamedPage(claim.Renamed{
-		Page:  v.shell("Claimed", "/projects"),
+		Page:  v.Shell("Claimed", "/projects"),
 		Team:  found.Text,
 		Names: found.Lines,
 	})), nil
 }
 
 // unclaimable shows the page with the reason why the code claims nothing.
-func (h *Handler) unclaimable(v *visit, err error) (web.Answer, error) {
+func (h *Handler) unclaimable(v *page.Visit, err error) (web.Answer, error) {
 	switch fault.KindOf(err) {
 	case fault.NotFound, fault.Conflict, fault.Gone:
 	default:
 		return web.Answer{}, err
 	}
-	web.RecordError(v.ctx(), err)
+	web.RecordError(v.Ctx(), err)
 	problem := web.ProblemOf(err, "")
-	m := claim.Claim{Page: v.shell("Claim", "/projects"), Refusal: problem.Detail}
+	m := claim.Claim{Page: v.Shell("Claim", "/projects"), Refusal: problem.Detail}
 	return web.Answer{Status: problem.Status, Page: claim.ClaimPage(m)}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,31 +19,31 @@ func clientCertificatePath(p rules.Project, version rules.Version, e contract.En
 	return environmentPath(p, version, e) + "/client-certificate"
 }
 
-func clientCertificateOf(v *visit) string { return environmentHere(v) + "/client-certificate" }
+func clientCertificateOf(v *page.Visit) string { return environmentHere(v) + "/client-certificate" }
 
-func (h *Handler) showClientCertificate(v *visit) (web.Answer, error) {
-	return h.clientCertificateWith(v, "", &formErrors{})
+func (h *Handler) showClientCertificate(v *page.Visit) (web.Answer, error) {
+	return h.clientCertificateWith(v, "", &page.Errors{})
 }
 
 // clientCertificateWith shows the certificate of an environment, with the form's certificate as
 // typed.
-func (h *Handler) clientCertificateWith(v *visit, typed string, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) clientCertificateWith(v *page.Visit, typed string, wrong *page.Errors) (web.Answer, error) {
 	at, err := h.placeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	set, err := h.Projects.ClientCertificate(v.ctx(), v.who, at.environmentPath())
+	set, err := h.Projects.ClientCertificate(v.Ctx(), v.Who, at.environmentPath())
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return web.Answer{}, err
 	}
 	p, version, environment := at.project, at.version, *at.environment
 	path := clientCertificatePath(p, version, environment)
 	m := projects.ClientCertificate{
-		Page: v.shell("Client certificate", path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Client certificate", path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Client certificate"}),
 		Title:   version.Name + "/" + environment.Name,
 		Target:  environment.Target,
-		BackURL: projectPath(p.Name) + "#" + version.ID,
+		BackURL: page.ProjectPath(p.Name) + "#" + version.ID,
 	}
 	if err == nil {
 		m.Shown = shownCertificate(set, time.Now())
@@ -50,17 +51,17 @@ func (h *Handler) clientCertificateWith(v *visit, typed string, wrong *formError
 	if !rules.TakesClientCertificate(environment.Target) {
 		m.Note = "Certificates work only over TLS, and this environment's target is an http URL."
 	}
-	if v.mayChange(p, access.ProjectUpdate) {
+	if v.MayChange(p, access.ProjectUpdate) {
 		clientCertificateForms(&m, path, typed, wrong, h.callersOf(v, p, environment.ID, ""))
 	} else {
-		m.Error = wrong.rest() // such as of a project that is in the bin since the page was opened
+		m.Error = wrong.Rest() // such as of a project that is in the bin since the page was opened
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.ClientCertificatePage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.ClientCertificatePage(m)}, nil
 }
 
 // clientCertificateForms adds the forms that the state allows.
 func clientCertificateForms(
-	m *projects.ClientCertificate, path, typed string, wrong *formErrors, callers []string,
+	m *projects.ClientCertificate, path, typed string, wrong *page.Errors, callers []string,
 ) {
 	if m.Shown != nil {
 		m.Remove = &ui.Confirmation{
@@ -70,26 +71,26 @@ func clientCertificateForms(
 			Kind:   "certificate",
 			Impact: append(callers, "An upstream that requires a certificate will refuse all calls."),
 			Undo:   "The private key is deleted and can't be recovered. You can set a certificate again.",
-			Error:  wrong.take("/confirm"),
+			Error:  wrong.Take("/confirm"),
 		}
 	}
 	if m.Note != "" {
 		m.Note += " Change the target to an https URL first."
-		if m.Error = wrong.rest(); m.Error != "" { // which gives the same reason
+		if m.Error = wrong.Rest(); m.Error != "" { // which gives the same reason
 			m.Note = ""
 		}
 		return
 	}
-	if hasPrivateKey("certificate", typed) {
+	if page.HasPrivateKey("certificate", typed) {
 		typed = ""
 	}
 	m.Set = &projects.ClientCertificateForm{
 		Action:      path,
 		Replaces:    m.Shown != nil,
-		Certificate: wrong.value("/certificate", typed),
-		KeyError:    wrong.take("/private_key"),
+		Certificate: wrong.Value("/certificate", typed),
+		KeyError:    wrong.Take("/private_key"),
 	}
-	m.Set.Error = wrong.rest()
+	m.Set.Error = wrong.Rest()
 }
 
 func shownCertificate(c contract.ClientCertificate, now time.Time) *projects.ShownCertificate {
@@ -100,9 +101,9 @@ func shownCertificate(c contract.ClientCertificate, now time.Time) *projects.Sho
 			{Label: "Subject", Value: c.Subject, Mono: true},
 			{Label: "Issuer", Value: c.Issuer, Mono: true},
 			{Label: "Fingerprint", Value: c.SHA256, Mono: true},
-			{Label: "Valid from", Value: moment(c.StartsAt)},
-			{Label: "Expires", Value: moment(c.ExpiresAt)},
-			{Label: "Set", Value: moment(c.UpdatedAt)},
+			{Label: "Valid from", Value: page.Moment(c.StartsAt)},
+			{Label: "Expires", Value: page.Moment(c.ExpiresAt)},
+			{Label: "Set", Value: page.Moment(c.UpdatedAt)},
 		},
 	}
 }
@@ -128,44 +129,44 @@ func expiryBadge(end, now time.Time) ui.Badge {
 	}
 }
 
-func (h *Handler) setClientCertificate(v *visit) (web.Answer, error) {
+func (h *Handler) setClientCertificate(v *page.Visit) (web.Answer, error) {
 	in := contract.ClientCertificateUpdate{
 		EnvironmentPath: environmentPathIn(v),
 		Body: contract.NewClientCertificate{
-			Certificate: v.posted("certificate"),
-			PrivateKey:  contract.Secret(v.posted("private_key")),
+			Certificate: v.Posted("certificate"),
+			PrivateKey:  contract.Secret(v.Posted("private_key")),
 		},
 	}
-	_, err := h.Projects.SetClientCertificate(v.ctx(), v.who, in)
+	_, err := h.Projects.SetClientCertificate(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("client_certificate", clientCertificateOf(v))
+		return v.Done("client_certificate", clientCertificateOf(v))
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return h.clientCertificateWith(v, in.Body.Certificate, wrong)
 }
 
-func (h *Handler) removeClientCertificate(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) removeClientCertificate(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err == nil { // it may be gone by now
-		_, err = h.Projects.ClientCertificate(v.ctx(), v.who, environmentPathIn(v))
+		_, err = h.Projects.ClientCertificate(v.Ctx(), v.Who, environmentPathIn(v))
 	}
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the certificate.")
+		err = v.Confirmed("Tick the box to remove the certificate.")
 	}
 	if err == nil {
-		_, err = h.Projects.RemoveClientCertificate(v.ctx(), v.who, environmentPathIn(v))
+		_, err = h.Projects.RemoveClientCertificate(v.Ctx(), v.Who, environmentPathIn(v))
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.clientCertificateWith(v, "", wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("client_certificate_gone", clientCertificateOf(v))
+	return v.Done("client_certificate_gone", clientCertificateOf(v))
 }

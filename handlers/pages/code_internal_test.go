@@ -9,9 +9,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/config"
-	"postern/service/access"
 	"postern/views/team"
 	"postern/views/ui"
 )
@@ -46,7 +46,7 @@ func BenchmarkPage_code(b *testing.B) {
 			Name:         fmt.Sprintf("Member %d", i),
 			Email:        fmt.Sprintf("member-%d@example.com", i),
 			Role:         "Member",
-			Roles:        roleOptions(string(access.Member)),
+			Roles:        []ui.Option{{Value: "owner"}, {Value: "member", Chosen: true}, {Value: "viewer"}},
 			Revision:     `"1"`,
 			RoleAction:   path + "/role",
 			RemoveAction: path + "/remove",
@@ -59,10 +59,13 @@ func BenchmarkPage_code(b *testing.B) {
 			if kind == "part" {
 				c.Request.Header.Set("HX-Request", "true")
 			}
-			v := &visit{c: c, server: h}
+			v := &page.Visit{Gin: c}
 			ctx := b.Context()
 			if kind != "none" {
-				ctx = ui.WithCode(ctx, v.code)
+				ctx = ui.WithCode(
+					ctx,
+					func(path string, rendered []byte) ui.Code { return h.codeOfPage(v, path, rendered) },
+				)
 			}
 			b.ReportAllocs()
 			for b.Loop() {

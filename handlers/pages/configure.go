@@ -10,6 +10,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -21,36 +22,35 @@ import (
 // configuredPage is one of the pages that show and change the settings of a project.
 type configuredPage struct {
 	title string // "" is the project's name
-	path  func(v *visit) string
-	fill  func(h *Handler, v *visit, p rules.Project, m *projects.Configure) error
+	path  func(v *page.Visit) string
+	fill  func(h *Handler, v *page.Visit, p rules.Project, m *projects.Configure) error
 	show  func(projects.Configure) templ.Component
 }
 
 // The pages of a project's settings.
 var (
 	overviewPage = &configuredPage{"", projectHere, (*Handler).fillOverview, projects.OverviewPage}
-	keysPage     = &configuredPage{"Keys", projectPage("/keys"), (*Handler).fillKeys, projects.KeysPage}
 	accessPage   = &configuredPage{"Access", accessHere, (*Handler).fillAccess, projects.AccessPage}
 	limitsPage   = &configuredPage{"Limits and CORS", projectPage("/limits"), (*Handler).fillLimits,
 		projects.LimitsPage}
 	settingsPage = &configuredPage{"Settings", projectPage("/settings"), (*Handler).fillSettings, projects.SettingsPage}
 )
 
-func projectHere(v *visit) string { return projectPath(v.param("project")) }
+func projectHere(v *page.Visit) string { return page.ProjectPath(v.Param("project")) }
 
-func projectPage(page string) func(*visit) string {
-	return func(v *visit) string { return projectHere(v) + page }
+func projectPage(shown string) func(*page.Visit) string {
+	return func(v *page.Visit) string { return projectHere(v) + shown }
 }
 
 // accessHere returns the path of the access page of the version in the address.
-func accessHere(v *visit) string {
-	return projectHere(v) + "/versions/" + url.PathEscape(v.param("version")) + "/access"
+func accessHere(v *page.Visit) string {
+	return projectHere(v) + "/versions/" + url.PathEscape(v.Param("version")) + "/access"
 }
 
 // handler serves the page.
-func (on *configuredPage) handler(h *Handler) pageHandler {
-	return func(v *visit) (web.Answer, error) {
-		p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (on *configuredPage) handler(h *Handler) page.Handler {
+	return func(v *page.Visit) (web.Answer, error) {
+		p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 		if err != nil {
 			return web.Answer{}, err
 		}
@@ -64,10 +64,10 @@ func (on *configuredPage) handler(h *Handler) pageHandler {
 
 // showOverview shows a project's addresses and targets. Its page had all settings before;
 // addresses of its list of keys lead to the page of keys.
-func (h *Handler) showOverview(v *visit) (web.Answer, error) {
-	for name := range v.c.Request.URL.Query() {
+func (h *Handler) showOverview(v *page.Visit) (web.Answer, error) {
+	for name := range v.Gin.Request.URL.Query() {
 		if strings.HasPrefix(name, "keys_") {
-			to := keysPage.path(v) + "?" + v.c.Request.URL.RawQuery
+			to := projectHere(v) + "/keys?" + v.Gin.Request.URL.RawQuery
 			return web.Answer{Status: http.StatusMovedPermanently, To: to}, nil
 		}
 	}
@@ -75,30 +75,19 @@ func (h *Handler) showOverview(v *visit) (web.Answer, error) {
 }
 
 // configuration is what one of the settings pages shows.
-func (h *Handler) configuration(v *visit, p rules.Project, on *configuredPage) (projects.Configure, error) {
-	v.selectTeam(p.Team)
-	crumbs := []ui.Crumb{projectsCrumb(), projectCrumb(p)}
-	title := p.DisplayName
-	if on.title != "" {
-		crumbs = append(crumbs, ui.Crumb{Text: on.title})
-		title = on.title + " of " + p.DisplayName
-	}
-	m := projects.Configure{
-		Page:     v.shell(title, on.path(v), crumbs...),
-		Head:     v.headOf(p),
-		ReadOnly: p.Deleted == nil && !v.mayChange(p, access.ProjectUpdate),
-	}
+func (h *Handler) configuration(v *page.Visit, p rules.Project, on *configuredPage) (projects.Configure, error) {
+	m := page.ConfigureOf(v, p, on.title, on.path(v))
 	if err := on.fill(h, v, p, &m); err != nil {
 		return m, err
 	}
-	if !v.mayChange(p, access.ProjectUpdate) {
+	if !v.MayChange(p, access.ProjectUpdate) {
 		m.RemoveActions()
 	}
 	return m, nil
 }
 
-func (h *Handler) fillOverview(v *visit, p rules.Project, m *projects.Configure) (err error) {
-	if m.Warnings, err = warningTexts(h.Projects.Warnings(v.ctx(), v.who, p.ID)); err != nil {
+func (h *Handler) fillOverview(v *page.Visit, p rules.Project, m *projects.Configure) (err error) {
+	if m.Warnings, err = page.WarningTexts(h.Projects.Warnings(v.Ctx(), v.Who, p.ID)); err != nil {
 		return err
 	}
 	for _, version := range p.Versions {
@@ -107,21 +96,16 @@ func (h *Handler) fillOverview(v *visit, p rules.Project, m *projects.Configure)
 	if m.Overview, err = h.overview(v, p); err != nil {
 		return err
 	}
-	if v.mayChange(p, access.KeyCreate) {
-		m.NewKeyURL = keysPath(p) + "?" + createOpen + "=true"
+	if v.MayChange(p, access.KeyCreate) {
+		m.NewKeyURL = page.KeysPath(p) + "?" + page.CreateOpen + "=true"
 	}
-	m.AddVersion = versionForm{}.view(p, &formErrors{})
+	m.AddVersion = versionForm{}.view(p, &page.Errors{})
 	return nil
 }
 
-func (h *Handler) fillKeys(v *visit, p rules.Project, m *projects.Configure) (err error) {
-	m.Keys, err = h.keySection(v, p)
-	return err
-}
-
-func (h *Handler) fillAccess(v *visit, p rules.Project, m *projects.Configure) error {
+func (h *Handler) fillAccess(v *page.Visit, p rules.Project, m *projects.Configure) error {
 	for _, version := range p.Versions {
-		if ref := v.param("version"); version.ID == ref || version.Name == ref {
+		if ref := v.Param("version"); version.ID == ref || version.Name == ref {
 			m.Versions = []projects.Version{h.versionSection(p, version)}
 			return nil
 		}
@@ -129,15 +113,15 @@ func (h *Handler) fillAccess(v *visit, p rules.Project, m *projects.Configure) e
 	return web.NotFound()
 }
 
-func (h *Handler) fillLimits(v *visit, p rules.Project, m *projects.Configure) (err error) {
+func (h *Handler) fillLimits(v *page.Visit, p rules.Project, m *projects.Configure) (err error) {
 	m.Limits = limitsSection(p)
 	m.CORS, err = h.corsSection(v, p)
 	return err
 }
 
-func (h *Handler) fillSettings(v *visit, p rules.Project, m *projects.Configure) (err error) {
+func (h *Handler) fillSettings(v *page.Visit, p rules.Project, m *projects.Configure) (err error) {
 	m.General = projects.General{
-		Action:      projectPath(p.Name) + "/settings",
+		Action:      page.ProjectPath(p.Name) + "/settings",
 		Revision:    p.SettingsETag,
 		DisplayName: ui.Value{Text: p.DisplayName},
 	}
@@ -149,48 +133,20 @@ func (h *Handler) fillSettings(v *visit, p rules.Project, m *projects.Configure)
 	return err
 }
 
-func (v *visit) headOf(p rules.Project) projects.Head {
-	return projects.Head{
-		Name:        p.Name,
-		DisplayName: p.DisplayName,
-		Access:      accessBadge(p.Project.Versions),
-		HistoryURL:  v.historyOf(p, ""),
-		Frozen:      frozenText(p),
-		Deleted:     deletedText(p),
-		DeleteURL:   deletePath(p.Name),
-	}
-}
-
-func frozenText(p rules.Project) string {
-	if p.Frozen == nil {
-		return ""
-	}
-	return "Taken down by an operator on " + moment(p.Frozen.Since) + ". All calls get 403. Reason: " +
-		p.Frozen.Reason + " You can still export the project."
-}
-
-func deletedText(p rules.Project) string {
-	if p.Deleted == nil {
-		return ""
-	}
-	return "Deleted on " + moment(p.Deleted.Since) + ". All calls get 410. You can export the project, and restore " +
-		"it until " + moment(p.Deleted.PurgeAt) + "."
-}
-
 func (h *Handler) versionSection(p rules.Project, version rules.Version) projects.Version {
 	auth := version.RequestsAuth
 	out := projects.Version{
 		ID:         version.ID,
 		Name:       version.Name,
 		AccessURL:  accessAction(p, version),
-		ExplainURL: explainPath(p) + "?version=" + url.QueryEscape(version.Name),
+		ExplainURL: page.ExplainPath(p) + "?version=" + url.QueryEscape(version.Name),
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,
 			Mode:          auth.Mode,
 			APIKey:        slices.Contains(auth.Methods, string(snapshot.APIKey)),
 			JWT:           slices.Contains(auth.Methods, string(snapshot.JWT)),
-			Issuers:       issuerRows(version.ID, issuersAsForm(issuersOf(auth)), &formErrors{}),
+			Issuers:       issuerRows(version.ID, issuersAsForm(issuersOf(auth)), &page.Errors{}),
 			Keyless:       auth.Keyless,
 			Opaque:        slices.Contains(auth.Methods, string(snapshot.Opaque)),
 			Introspection: introspectionOf(auth.Opaque),
@@ -199,7 +155,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		Ranges: rangesSection(p, version),
 
 		ManageURL:      versionPath(p, version),
-		AddEnvironment: environmentForm{}.view(p, version, &formErrors{}),
+		AddEnvironment: environmentForm{}.view(p, version, &page.Errors{}),
 	}
 	for _, e := range version.Environments {
 		out.Environments = append(out.Environments, projects.Environment{
@@ -220,7 +176,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 }
 
 func accessAction(p rules.Project, version rules.Version) string {
-	return projectPath(p.Name) + "/versions/" + version.ID + "/access"
+	return page.ProjectPath(p.Name) + "/versions/" + version.ID + "/access"
 }
 
 func targetAction(p rules.Project, version rules.Version, e contract.Environment) string {
@@ -231,28 +187,28 @@ func targetAction(p rules.Project, version rules.Version, e contract.Environment
 // looks when it is refused, and how it compares with what was saved meanwhile.
 type configurationForm interface {
 	page() *configuredPage
-	mark(*projects.Configure, *formErrors)
+	mark(*projects.Configure, *page.Errors)
 	compare(*projects.Conflict, rules.Project) error
 }
 
 // saved answers a form. Success redirects to the form's page, a mistake shows the page again
 // with what was typed, and a lost update shows both states. name is what the flash names.
 func (h *Handler) saved(
-	v *visit, err error, flash, name string, form configurationForm,
+	v *page.Visit, err error, flash, name string, form configurationForm,
 ) (web.Answer, error) {
 	if err == nil {
-		return v.done(flash, form.page().path(v), name)
+		return v.Done(flash, form.page().path(v), name)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.conflict(v, form)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -262,17 +218,17 @@ func (h *Handler) saved(
 		return web.Answer{}, err
 	}
 	form.mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: form.page().show(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: form.page().show(m)}, nil
 }
 
-func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) conflict(v *page.Visit, form configurationForm) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := form.page().path(v)
 	m := projects.Conflict{
-		Page:    v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p)),
+		Page:    v.Shell("Changed since you opened it", path, page.ProjectsCrumb(), page.ProjectCrumb(p)),
 		BackURL: path,
 	}
 	if err := form.compare(&m, p); err != nil {
@@ -280,3 +236,50 @@ func (h *Handler) conflict(v *visit, form configurationForm) (web.Answer, error)
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
+
+func (h *Handler) corsSection(v *page.Visit, p rules.Project) (ui.CORS, error) {
+	m := ui.CORS{
+		Action: page.ProjectPath(p.Name) + "/cors",
+		Hint: "Browsers let a page call this project if its origin is listed (CORS). Postern answers preflights " +
+			"itself, before it checks credentials. If no origin is listed, your upstreams handle CORS.",
+		Apps: "project's",
+	}
+	tenants, err := h.Projects.CORSOverrides(v.Ctx(), v.Who, p.ID)
+	for i, t := range tenants {
+		if i == maxOverrides {
+			m.MoreOverrides = len(tenants) - i
+			break
+		}
+		m.Overrides = append(m.Overrides, ui.Link{URL: page.TenantPath(t.ID), Text: t.DisplayName})
+	}
+	page.CORSFormOf(p.CORS).Fill(&m, p.CORS.FromApps, &page.Errors{})
+	return m, err
+}
+
+// projectCORS is the form for the cross-origin calls of a project.
+type projectCORS struct{ posted page.CORSForm }
+
+func (projectCORS) page() *configuredPage { return limitsPage }
+
+func (f projectCORS) mark(m *projects.Configure, wrong *page.Errors) {
+	f.posted.Fill(&m.CORS, m.CORS.FromApps, wrong)
+}
+
+func (f projectCORS) compare(m *projects.Conflict, p rules.Project) error {
+	m.What, m.Action = "Cross-origin calls", page.ProjectPath(p.Name)+"/cors"
+	f.posted.CompareWith(m, p.CORS)
+	return nil
+}
+
+func (h *Handler) saveCORS(v *page.Visit) (web.Answer, error) {
+	form := page.PostedCORS(v)
+	_, err := h.Projects.SetCORS(v.Ctx(), v.Who, contract.CORSUpdate{
+		ProjectPath: contract.ProjectPath{Project: v.Param("project")},
+		Condition:   contract.Condition{IfMatch: form.Revision},
+		Body:        form.Asked(),
+	})
+	return h.saved(v, err, "cors", v.Param("project"), projectCORS{form})
+}
+
+// maxOverrides is how many tenants with settings of their own a project's page names.
+const maxOverrides = 20

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -13,7 +14,7 @@ import (
 	"postern/views/ui"
 )
 
-func domainsPath(p rules.Project) string { return projectPath(p.Name) + "/domains" }
+func domainsPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/domains" }
 
 func domainPath(p rules.Project, d contract.Domain) string { return domainsPath(p) + "/" + d.ID }
 
@@ -21,41 +22,41 @@ func domainsCrumb(p rules.Project) ui.Crumb {
 	return ui.Crumb{Text: "Custom domains", URL: domainsPath(p)}
 }
 
-func (h *Handler) showDomains(v *visit) (web.Answer, error) {
-	return h.domainsWith(v, contract.NewDomain{}, &formErrors{})
+func (h *Handler) showDomains(v *page.Visit) (web.Answer, error) {
+	return h.domainsWith(v, contract.NewDomain{}, &page.Errors{})
 }
 
 // domainsWith shows a project's custom domains, with the form as typed.
-func (h *Handler) domainsWith(v *visit, typed contract.NewDomain, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	list := &listing{
-		path:   domainsPath(p),
-		one:    "domain",
-		search: "Host name",
-		orders: []listOrder{{by: "host"}},
-		filters: []listFilter{{name: "state", title: "State", options: []ui.Option{
+	v.SelectTeam(p.Team)
+	list := &page.Listing{
+		Path:   domainsPath(p),
+		One:    "domain",
+		Search: "Host name",
+		Orders: []page.ListOrder{{By: "host"}},
+		Filters: []page.ListFilter{{Name: "state", Title: "State", Options: []ui.Option{
 			{Value: contract.DomainVerified, Title: "Verified"},
 			{Value: contract.DomainPending, Title: "Pending"},
 			{Value: contract.DomainMissing, Title: "Record missing"},
 		}}},
 	}
-	list.read(v)
-	found, err := h.Domains.List(v.ctx(), v.who, contract.DomainList{
-		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: list.asked(),
-		State: list.get("state"), Sort: list.sorting(), Text: list.get("q"),
+	list.Read(v)
+	found, err := h.Domains.List(v.Ctx(), v.Who, contract.DomainList{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: list.Asked(),
+		State: list.Get("state"), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Domains{
-		Page: v.shell("Custom domains", domainsPath(p), projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Custom domains", domainsPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Custom domains"}),
-		Head: v.headOf(p),
-		List: listView(list, found),
+		Head: v.HeadOf(p),
+		List: page.ListView(list, found),
 	}
 	for _, d := range found.Items {
 		m.Rows = append(m.Rows, projects.DomainRow{
@@ -65,18 +66,18 @@ func (h *Handler) domainsWith(v *visit, typed contract.NewDomain, wrong *formErr
 			State: domainBadge(d),
 		})
 	}
-	if v.mayChange(p, access.DomainChange) {
+	if v.MayChange(p, access.DomainChange) {
 		m.Add = &projects.DomainAdd{
-			Open:         wrong.status != 0,
+			Open:         wrong.Status != 0,
 			Action:       domainsPath(p),
-			Host:         wrong.value("/host", typed.Host),
+			Host:         wrong.Value("/host", typed.Host),
 			Environments: environmentOptions(p, typed.Environment),
 		}
-		m.Add.Error = wrong.rest()
+		m.Add.Error = wrong.Rest()
 	} else {
 		m.Note = "You're a viewer in this team. Members and owners can add domains."
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
 }
 
 func domainBadge(d contract.Domain) ui.Badge {
@@ -90,8 +91,8 @@ func domainBadge(d contract.Domain) ui.Badge {
 }
 
 // domainIn is the domain in the page's address.
-func domainIn(v *visit) contract.DomainPath {
-	return contract.DomainOf(v.param("project"), v.param("domain"))
+func domainIn(v *page.Visit) contract.DomainPath {
+	return contract.DomainOf(v.Param("project"), v.Param("domain"))
 }
 
 // environmentID is the id of the environment that a domain leads to.
@@ -117,53 +118,62 @@ func environmentOptions(p rules.Project, chosen string) []ui.Option {
 	return out
 }
 
-func (h *Handler) addDomain(v *visit) (web.Answer, error) {
-	in := contract.DomainCreation{ProjectPath: contract.ProjectPath{Project: v.param("project")}}
-	v.fill(&in.Body, "host", "environment")
-	d, err := h.Domains.Create(v.ctx(), v.who, in)
-	if wrong, ok := formErrorsIn(err); ok {
+func (h *Handler) addDomain(v *page.Visit) (web.Answer, error) {
+	in := contract.DomainCreation{ProjectPath: contract.ProjectPath{Project: v.Param("project")}}
+	v.Fill(&in.Body, "host", "environment")
+	d, err := h.Domains.Create(v.Ctx(), v.Who, in)
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.domainsWith(v, in.Body, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("domain_added", projectPath(v.param("project"))+"/domains/"+d.ID, d.Host)
+	return v.Done("domain_added", page.ProjectPath(v.Param("project"))+"/domains/"+d.ID, d.Host)
 }
 
-func (h *Handler) showDomain(v *visit) (web.Answer, error) { return h.domainWith(v, &formErrors{}) }
+func (h *Handler) showDomain(v *page.Visit) (web.Answer, error) {
+	return h.domainWith(v, &page.Errors{})
+}
 
 // domainWith shows a host name, with what was wrong with the last form.
-func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	d, err := h.Domains.Get(v.ctx(), v.who, domainIn(v))
+	d, err := h.Domains.Get(v.Ctx(), v.Who, domainIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	path, environment := domainPath(p, d), environmentID(p, d)
 	m := projects.Domain{
-		Page:        v.shell(d.Host, path, projectsCrumb(), projectCrumb(p), domainsCrumb(p), ui.Crumb{Text: d.Host}),
+		Page: v.Shell(
+			d.Host,
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			domainsCrumb(p),
+			ui.Crumb{Text: d.Host},
+		),
 		Host:        d.Host,
 		State:       domainBadge(d),
 		RecordName:  d.Record.Name,
 		RecordValue: d.Record.Value,
-		Problem:     textOf(d.Problem),
+		Problem:     page.TextOf(d.Problem),
 		BackURL:     domainsPath(p),
 		Facts: []ui.Fact{
 			{Label: "Leads to", Value: d.Version + "/" + d.Environment, Mono: true},
 			{Label: "Verified", Value: verifiedText(d)},
-			{Label: "Last checked", Value: momentOrNever(d.CheckedAt)},
+			{Label: "Last checked", Value: page.MomentOrNever(d.CheckedAt)},
 		},
 	}
 	m.Facts = append(m.Facts, ui.Fact{Label: "Certificate", Value: certificateText(d.Certificate)})
 	m.CertificateProblem = certificateProblem(d.Certificate)
 	if d.MissingSince != nil {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: moment(*d.MissingSince)})
+		m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: page.Moment(*d.MissingSince)})
 	}
-	if v.mayChange(p, access.DomainChange) {
+	if v.MayChange(p, access.DomainChange) {
 		m.Manage = &projects.DomainManage{
 			VerifyAction: path + "/verify",
 			VerifyText:   "Verify",
@@ -179,37 +189,37 @@ func (h *Handler) domainWith(v *visit, wrong *formErrors) (web.Answer, error) {
 				Impact: append(h.callersOf(v, p, environment, ""),
 					"Calls to this host name will get 404. The environment's gateway URL keeps working."),
 				Undo:  "You can add it again, but you have to prove again that it's yours.",
-				Error: wrong.take("/confirm"),
+				Error: wrong.Take("/confirm"),
 			},
 		}
 		if d.State != contract.DomainPending {
 			m.Manage.VerifyText = "Check again"
 		}
-		m.Manage.Error = wrong.rest()
+		m.Manage.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DomainPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainPage(m)}, nil
 }
 
 func verifiedText(d contract.Domain) string {
 	switch {
 	case d.VerifiedAt == nil:
 		return "not yet"
-	case textOf(d.Proof) == contract.ProofOperator:
-		return "by an operator, " + moment(*d.VerifiedAt)
+	case page.TextOf(d.Proof) == contract.ProofOperator:
+		return "by an operator, " + page.Moment(*d.VerifiedAt)
 	}
-	return "by its TXT record, " + moment(*d.VerifiedAt)
+	return "by its TXT record, " + page.Moment(*d.VerifiedAt)
 }
 
 func certificateText(c contract.DomainCertificate) string {
 	from := "from the operator's files"
-	if textOf(c.Source) == contract.CertificateFromACME {
+	if page.TextOf(c.Source) == contract.CertificateFromACME {
 		from = "by ACME"
 	}
 	switch c.State {
 	case contract.ValidCertificate:
-		return from + ", valid until " + moment(*c.EndsAt)
+		return from + ", valid until " + page.Moment(*c.EndsAt)
 	case contract.ExpiredCertificate:
-		return from + ", expired " + moment(*c.EndsAt)
+		return from + ", expired " + page.Moment(*c.EndsAt)
 	case contract.OrderedCertificate:
 		return "being requested by ACME"
 	case contract.FailedCertificate:
@@ -225,57 +235,57 @@ func certificateProblem(c contract.DomainCertificate) string {
 	}
 	text := "The last attempt to obtain the certificate failed: " + strings.TrimRight(*c.Problem, ".") + "."
 	if c.RetryAt != nil {
-		text += " Next attempt: " + moment(*c.RetryAt) + "."
+		text += " Next attempt: " + page.Moment(*c.RetryAt) + "."
 	}
 	return text
 }
 
 // domainChanged answers a form of a host name's page.
-func (h *Handler) domainChanged(v *visit, err error, flash, host string) (web.Answer, error) {
+func (h *Handler) domainChanged(v *page.Visit, err error, flash, host string) (web.Answer, error) {
 	if fault.CodeOf(err) == "lookup_failed" {
-		return h.domainWith(v, &formErrors{
-			status: http.StatusServiceUnavailable,
-			public: "The name server didn't respond. Try again in a minute.",
+		return h.domainWith(v, &page.Errors{
+			Status: http.StatusServiceUnavailable,
+			Public: "The name server didn't respond. Try again in a minute.",
 		})
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.domainWith(v, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done(flash, projectPath(v.param("project"))+"/domains/"+v.param("domain"), host)
+	return v.Done(flash, page.ProjectPath(v.Param("project"))+"/domains/"+v.Param("domain"), host)
 }
 
-func (h *Handler) verifyDomain(v *visit) (web.Answer, error) {
-	d, err := h.Domains.Verify(v.ctx(), v.who, domainIn(v))
+func (h *Handler) verifyDomain(v *page.Visit) (web.Answer, error) {
+	d, err := h.Domains.Verify(v.Ctx(), v.Who, domainIn(v))
 	return h.domainChanged(v, err, "domain_verified", d.Host)
 }
 
-func (h *Handler) moveDomain(v *visit) (web.Answer, error) {
-	in := contract.DomainUpdate{DomainPath: domainIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "environment")
-	d, err := h.Domains.Update(v.ctx(), v.who, in)
+func (h *Handler) moveDomain(v *page.Visit) (web.Answer, error) {
+	in := contract.DomainUpdate{DomainPath: domainIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "environment")
+	d, err := h.Domains.Update(v.Ctx(), v.Who, in)
 	return h.domainChanged(v, err, "domain_moved", d.Host)
 }
 
-func (h *Handler) removeDomain(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) removeDomain(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err = v.allowed(p, access.DomainChange); err != nil {
+	if err = v.Allowed(p, access.DomainChange); err != nil {
 		return web.Answer{}, err
 	}
-	d, err := h.Domains.Get(v.ctx(), v.who, domainIn(v))
+	d, err := h.Domains.Get(v.Ctx(), v.Who, domainIn(v))
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the host name.")
+		err = v.Confirmed("Tick the box to remove the host name.")
 	}
 	if err == nil {
-		_, err = h.Domains.Delete(v.ctx(), v.who, domainIn(v))
+		_, err = h.Domains.Delete(v.Ctx(), v.Who, domainIn(v))
 	}
 	if err != nil {
 		return h.domainChanged(v, err, "", "")
 	}
-	return v.done("domain_gone", domainsPath(p), d.Host)
+	return v.Done("domain_gone", domainsPath(p), d.Host)
 }

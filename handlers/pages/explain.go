@@ -9,13 +9,12 @@ import (
 
 	"postern/core/contract"
 	"postern/core/policy"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
 )
-
-func explainPath(p rules.Project) string { return projectPath(p.Name) + "/explain" }
 
 // explainURL leads to the explanation of a call that was made.
 func explainURL(p rules.Project, r contract.Request) string {
@@ -25,16 +24,16 @@ func explainURL(p rules.Project, r contract.Request) string {
 	if r.Key != nil {
 		query.Set("key", *r.Key)
 	}
-	return explainPath(p) + "?" + query.Encode()
+	return page.ExplainPath(p) + "?" + query.Encode()
 }
 
 // showExplain asks for a call, and explains the one that the query has.
-func (h *Handler) showExplain(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showExplain(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	asked := func(name string) string { return strings.TrimSpace(v.c.Query(name)) }
+	asked := func(name string) string { return strings.TrimSpace(v.Gin.Query(name)) }
 	in := contract.Question{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
 		Version:     asked("version"),
@@ -45,14 +44,14 @@ func (h *Handler) showExplain(v *visit) (web.Answer, error) {
 		User:        asked("user"),
 		Scopes:      strings.Join(strings.Fields(asked("scopes")), " "),
 	}
-	v.selectTeam(p.Team)
-	status, wrong := http.StatusOK, &formErrors{}
+	v.SelectTeam(p.Team)
+	status, wrong := http.StatusOK, &page.Errors{}
 	var answer *projects.Explained
 	if in.Path != "" {
-		found, err := h.Projects.Explain(v.ctx(), v.who, in)
-		switch mistakes, ok := formErrorsIn(err); {
+		found, err := h.Projects.Explain(v.Ctx(), v.Who, in)
+		switch mistakes, ok := page.ErrorsIn(err); {
 		case ok:
-			status, wrong = mistakes.status, mistakes
+			status, wrong = mistakes.Status, mistakes
 		case err != nil:
 			return web.Answer{}, err
 		default:
@@ -60,24 +59,24 @@ func (h *Handler) showExplain(v *visit) (web.Answer, error) {
 		}
 	}
 	m := explainModel(p, in, wrong)
-	m.Page = v.shell("Explain a call", explainPath(p), projectsCrumb(), projectCrumb(p),
+	m.Page = v.Shell("Explain a call", page.ExplainPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
 		ui.Crumb{Text: "Explain a call"})
 	m.Answer = answer
 	return web.Answer{Status: status, Page: projects.ExplainPage(m)}, nil
 }
 
-func explainModel(p rules.Project, in contract.Question, wrong *formErrors) projects.Explain {
+func explainModel(p rules.Project, in contract.Question, wrong *page.Errors) projects.Explain {
 	m := projects.Explain{
-		Action:      explainPath(p),
-		Version:     wrong.value("/version", in.Version),
-		Environment: wrong.value("/environment", in.Environment),
-		Path:        wrong.value("/path", in.Path),
-		Key:         wrong.value("/key", in.Key),
-		User:        wrong.value("/user", in.User),
-		Scopes:      wrong.value("/scopes", in.Scopes),
-		BackURL:     projectPath(p.Name),
+		Action:      page.ExplainPath(p),
+		Version:     wrong.Value("/version", in.Version),
+		Environment: wrong.Value("/environment", in.Environment),
+		Path:        wrong.Value("/path", in.Path),
+		Key:         wrong.Value("/key", in.Key),
+		User:        wrong.Value("/user", in.User),
+		Scopes:      wrong.Value("/scopes", in.Scopes),
+		BackURL:     page.ProjectPath(p.Name),
 	}
-	m.Error = wrong.rest()
+	m.Error = wrong.Rest()
 	for _, version := range p.Versions {
 		chosen := in.Version == version.Name || in.Version == version.ID
 		m.Versions = append(m.Versions, ui.Option{Value: version.Name, Title: version.Name, Chosen: chosen})

@@ -7,6 +7,7 @@ import (
 
 	"postern/bundle"
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/service/access"
 	"postern/views/exports"
 	"postern/views/ui"
@@ -17,26 +18,26 @@ const historyLength = 10
 
 // history lists a project's exports, from the newest or from the one that the address names.
 // form is the path of the page that starts one.
-func (h *Handler) history(v *visit, project, current, form string) (exports.History, error) {
-	list := exportList(form).read(v)
-	found, err := h.Exports.List(v.ctx(), v.who, contract.ExportList{
+func (h *Handler) history(v *page.Visit, project, current, form string) (exports.History, error) {
+	list := exportList(form).Read(v)
+	found, err := h.Exports.List(v.Ctx(), v.Who, contract.ExportList{
 		ProjectPath: contract.ProjectPath{Project: project},
-		Page:        list.asked(),
-		State:       list.get("state"),
-		Format:      list.get("format"),
-		Sort:        list.sorting(),
+		Page:        list.Asked(),
+		State:       list.Get("state"),
+		Format:      list.Get("format"),
+		Sort:        list.Sorting(),
 	})
 	if err != nil {
 		return exports.History{}, err
 	}
-	out := exports.History{List: listView(list, found)}
+	out := exports.History{List: page.ListView(list, found)}
 	for _, e := range found.Items {
 		line := exports.Line{
-			URL:      exportPath(e.ID),
+			URL:      page.ExportPath(e.ID),
 			Format:   formatText(e.Format),
 			Contents: contentsText(e),
 			Badge:    exportBadge(e.State),
-			Created:  minute(e.CreatedAt),
+			Created:  page.Minute(e.CreatedAt),
 			By:       requesterText(e),
 			Current:  e.ID == current,
 		}
@@ -44,7 +45,7 @@ func (h *Handler) history(v *visit, project, current, form string) (exports.Hist
 			line.Size = humanize.Bytes(uint64(e.SizeBytes))
 		}
 		if e.State == contract.ExportReady || e.State == contract.ExportExpired {
-			line.LedgerURL = ledgerPath(e.ID)
+			line.LedgerURL = page.LedgerPath(e.ID)
 			line.Ledger = new(exports.Ledger(e.Ledger))
 		}
 		out.Lines = append(out.Lines, line)
@@ -54,22 +55,22 @@ func (h *Handler) history(v *visit, project, current, form string) (exports.Hist
 
 // exportList is the list of exports, on the page of which form is the path. The page of an export has one of the items
 // of its ledger as well.
-func exportList(form string) *listing {
-	return &listing{
-		path:    form,
-		prefix:  "exports_",
-		section: "export-history",
-		one:     "export",
-		size:    historyLength,
-		orders:  []listOrder{{by: "created", desc: true}, {by: "size", desc: true}},
-		filters: []listFilter{
-			{name: "state", title: "State", options: []ui.Option{
+func exportList(form string) *page.Listing {
+	return &page.Listing{
+		Path:    form,
+		Prefix:  "exports_",
+		Section: "export-history",
+		One:     "export",
+		Size:    historyLength,
+		Orders:  []page.ListOrder{{By: "created", Desc: true}, {By: "size", Desc: true}},
+		Filters: []page.ListFilter{
+			{Name: "state", Title: "State", Options: []ui.Option{
 				{Value: contract.ExportReady, Title: "Ready"},
 				{Value: contract.ExportFailed, Title: "Failed"},
 				{Value: contract.ExportExpired, Title: "Expired"},
 				{Value: contract.ExportCancelled, Title: "Canceled"},
 			}},
-			{name: "format", title: "Format", options: []ui.Option{
+			{Name: "format", Title: "Format", Options: []ui.Option{
 				{Value: string(bundle.FormatData), Title: formatText(string(bundle.FormatData))},
 				{Value: string(bundle.FormatGateway), Title: formatText(string(bundle.FormatGateway))},
 			}},

@@ -10,6 +10,7 @@ import (
 
 	"postern/bundle"
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -20,47 +21,45 @@ import (
 )
 
 // downloadLedger answers with the whole ledger, or with a page if there is none.
-func (h *Handler) downloadLedger(v *visit) (web.Answer, error) {
-	web.ServeFile(h.Web, v.c, contract.DownloadExportLedger, exportIn(v), h.Exports.OpenLedger,
+func (h *Handler) downloadLedger(v *page.Visit) (web.Answer, error) {
+	web.ServeFile(h.Web, v.Gin, contract.DownloadExportLedger, exportIn(v), h.Exports.OpenLedger,
 		h.Exports.MayDownloadLedger)
 	return web.Answer{}, nil
 }
 
-func ledgerPath(id string) string { return exportPath(id) + "/ledger" }
-
 // showLedger shows the ledger of a finished export, or the names of the items of one of its
 // lines.
-func (h *Handler) showLedger(v *visit) (web.Answer, error) {
-	e, err := h.Exports.Get(v.ctx(), v.who, exportIn(v))
+func (h *Handler) showLedger(v *page.Visit) (web.Answer, error) {
+	e, err := h.Exports.Get(v.Ctx(), v.Who, exportIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
+	p, err := h.Projects.Get(v.Ctx(), v.Who, e.Project)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	all, err := h.Exports.Ledger(v.ctx(), v.who, e.Path())
+	v.SelectTeam(p.Team)
+	all, err := h.Exports.Ledger(v.Ctx(), v.Who, e.Path())
 	switch {
 	case fault.CodeOf(err) == "no_ledger":
-		return web.Redirect(exportPath(e.ID)), nil
+		return web.Redirect(page.ExportPath(e.ID)), nil
 	case err != nil:
 		return web.Answer{}, err
 	}
-	if code := v.c.Query("code"); code != "" {
+	if code := v.Gin.Query("code"); code != "" {
 		return h.showNames(v, p, all, code)
 	}
 	return web.Show(exports.ItemsPage(h.ledgerModel(v, p, e, all))), nil
 }
 
-func (h *Handler) ledgerModel(v *visit, p projects.Project, e contract.Export, all rules.Ledger) exports.Items {
-	path, lines := ledgerPath(e.ID), all.Lines
-	filter := contract.LedgerFilter{Status: v.c.Query("status"), Area: v.c.Query("area")}
+func (h *Handler) ledgerModel(v *page.Visit, p projects.Project, e contract.Export, all rules.Ledger) exports.Items {
+	path, lines := page.LedgerPath(e.ID), all.Lines
+	filter := contract.LedgerFilter{Status: v.Gin.Query("status"), Area: v.Gin.Query("area")}
 	m := exports.Items{
-		Page:      v.shell("Ledger of "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
+		Page:      v.Shell("Ledger of "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
 		ID:        e.ID,
 		Project:   p.DisplayName,
-		Subtitle:  formatText(e.Format) + ", exported " + moment(e.CreatedAt) + byText(e),
+		Subtitle:  formatText(e.Format) + ", exported " + page.Moment(e.CreatedAt) + byText(e),
 		Ledger:    exports.Ledger(e.Ledger),
 		OfHTTP:    ofHTTP(e.Format, lines),
 		Here:      path,
@@ -71,7 +70,7 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e contract.Export, a
 		Areas:     areaOptions(filter, lines),
 		Tasks:     tasksOf(path, lines),
 	}
-	if e.State == contract.ExportReady && v.who.May(p.Team, access.ExportDownload) {
+	if e.State == contract.ExportReady && v.Who.May(p.Team, access.ExportDownload) {
 		m.DownloadURL = path + "/download"
 	}
 	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(lines), func(l contract.LedgerLine) bool {
@@ -91,16 +90,16 @@ func (h *Handler) ledgerModel(v *visit, p projects.Project, e contract.Export, a
 }
 
 // showNames shows the names that are kept of the items of one line.
-func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code string) (web.Answer, error) {
+func (h *Handler) showNames(v *page.Visit, p projects.Project, all rules.Ledger, code string) (web.Answer, error) {
 	at := slices.IndexFunc(all.Lines, func(l contract.LedgerLine) bool { return l.Code == code })
 	if at < 0 {
-		return web.Redirect(ledgerPath(all.Export.ID)), nil
+		return web.Redirect(page.LedgerPath(all.Export.ID)), nil
 	}
-	line, path := all.Lines[at], ledgerPath(all.Export.ID)
+	line, path := all.Lines[at], page.LedgerPath(all.Export.ID)
 	section, title := ledgerSections(all.Lines[at : at+1])[0], line.Title
 	crumbs := append(exportCrumbs(p, all.Export), ui.Crumb{Text: "Ledger", URL: path}, ui.Crumb{Text: title})
 	m := exports.Names{
-		Page:      v.shell(title, path+"?code="+url.QueryEscape(code), crumbs...),
+		Page:      v.Shell(title, path+"?code="+url.QueryEscape(code), crumbs...),
 		Title:     title,
 		Line:      section.Lines[0],
 		Badge:     section,
@@ -112,7 +111,7 @@ func (h *Handler) showNames(v *visit, p projects.Project, all rules.Ledger, code
 }
 
 func exportCrumbs(p projects.Project, e contract.Export) []ui.Crumb {
-	return []ui.Crumb{projectsCrumb(), projectCrumb(p), {Text: "Export", URL: exportPath(e.ID)}}
+	return []ui.Crumb{page.ProjectsCrumb(), page.ProjectCrumb(p), {Text: "Export", URL: page.ExportPath(e.ID)}}
 }
 
 // statusTabs leads to the lines of each status within the area that is chosen.

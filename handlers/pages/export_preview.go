@@ -7,6 +7,7 @@ import (
 	"postern/bundle"
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -15,22 +16,22 @@ import (
 )
 
 // previewExport shows what an export with the usual options would move.
-func (h *Handler) previewExport(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	ask := projectPath(p.Name) + "/export"
+	v.SelectTeam(p.Team)
+	ask := page.ProjectPath(p.Name) + "/export"
 	path := ask + "/preview"
 	options := contract.ExportPreviewOptions{
 		ProjectPath: contract.ProjectPath{Project: p.ID}, Format: string(bundle.FormatGateway), Consumers: true,
 	}
-	if v.c.Query("format") == string(bundle.FormatData) {
+	if v.Gin.Query("format") == string(bundle.FormatData) {
 		options.Format = string(bundle.FormatData)
 	}
 	m := exports.Preview{
-		Page: v.shell("What leaves "+p.DisplayName, path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("What leaves "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Export", URL: ask}, ui.Crumb{Text: "What leaves"}),
 		Project: p.DisplayName,
 	}
@@ -41,10 +42,10 @@ func (h *Handler) previewExport(v *visit) (web.Answer, error) {
 			Current: string(format) == options.Format,
 		})
 	}
-	if v.who.May(p.Team, access.ExportCreate) {
+	if v.Who.May(p.Team, access.ExportCreate) {
 		m.AskURL = ask
 	}
-	found, err := h.Exports.Preview(v.ctx(), v.who, options)
+	found, err := h.Exports.Preview(v.Ctx(), v.Who, options)
 	late, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case ok && late.Kind == fault.Unavailable:

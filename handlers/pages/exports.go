@@ -8,6 +8,7 @@ import (
 
 	"postern/bundle"
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/exports"
@@ -16,16 +17,13 @@ import (
 	"postern/views/ui"
 )
 
-// refreshSeconds is how often a browser without scripts reloads the page.
-const refreshSeconds = 2
-
 // exportIn is the export in the address.
-func exportIn(v *visit) contract.ExportPath { return contract.ExportPath{Export: v.param("export")} }
+func exportIn(v *page.Visit) contract.ExportPath {
+	return contract.ExportPath{Export: v.Param("export")}
+}
 
-func exportPath(id string) string { return "/exports/" + id }
-
-func (h *Handler) showExportForm(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showExportForm(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -33,56 +31,62 @@ func (h *Handler) showExportForm(v *visit) (web.Answer, error) {
 	return web.Show(exports.AskPage(m)), err
 }
 
-func (h *Handler) exportForm(v *visit, p projects.Project) (exports.Ask, error) {
-	path := projectPath(p.Name) + "/export"
-	v.selectTeam(p.Team)
+func (h *Handler) exportForm(v *page.Visit, p projects.Project) (exports.Ask, error) {
+	path := page.ProjectPath(p.Name) + "/export"
+	v.SelectTeam(p.Team)
 	history, err := h.history(v, p.ID, "", path)
 	m := exports.Ask{
-		Page:       v.shell("Export "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
+		Page: v.Shell(
+			"Export "+p.DisplayName,
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Export"},
+		),
 		Project:    p.DisplayName,
 		PreviewURL: path + "/preview",
 		Consumers:  true,
 		History:    history,
 	}
-	if v.who.May(p.Team, access.ExportCreate) {
+	if v.Who.May(p.Team, access.ExportCreate) {
 		m.Action = path
 	}
-	m.Secrets.May = v.who.May(p.Team, access.ExportSecrets)
+	m.Secrets.May = v.Who.May(p.Team, access.ExportSecrets)
 	return m, err
 }
 
-func (h *Handler) startExport(v *visit) (web.Answer, error) {
-	in := contract.NewExport{Password: contract.Secret(v.posted("password"))}
-	v.fill(&in, "format", "keys", "consumers", "secrets", "recipient")
-	e, err := h.Exports.Create(v.ctx(), v.who, in.In(v.param("project")))
+func (h *Handler) startExport(v *page.Visit) (web.Answer, error) {
+	in := contract.NewExport{Password: contract.Secret(v.Posted("password"))}
+	v.Fill(&in, "format", "keys", "consumers", "secrets", "recipient")
+	e, err := h.Exports.Create(v.Ctx(), v.Who, in.In(v.Param("project")))
 	if err == nil {
-		return web.Redirect(exportPath(e.ID)), nil
+		return web.Redirect(page.ExportPath(e.ID)), nil
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.exportForm(v, p)
 	m.Format, m.Keys, m.Consumers = in.Format, in.Keys, *in.Consumers
 	m.Secrets.On = in.Secrets
-	m.KeysError = wrong.take("/keys")
-	m.Secrets.Recipient = wrong.value("/recipient", in.Recipient)
-	m.Secrets.PasswordError = wrong.take("/password")
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: exports.AskPage(m)}, err
+	m.KeysError = wrong.Take("/keys")
+	m.Secrets.Recipient = wrong.Value("/recipient", in.Recipient)
+	m.Secrets.PasswordError = wrong.Take("/password")
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: exports.AskPage(m)}, err
 }
 
 // showExport shows an export, or streams its progress to the page's script.
-func (h *Handler) showExport(v *visit) (web.Answer, error) {
-	if web.WantsEvents(v.c.Request) {
+func (h *Handler) showExport(v *page.Visit) (web.Answer, error) {
+	if web.WantsEvents(v.Gin.Request) {
 		h.followExport(v)
 		return web.Answer{}, nil
 	}
-	e, err := h.Exports.Get(v.ctx(), v.who, exportIn(v))
+	e, err := h.Exports.Get(v.Ctx(), v.Who, exportIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -92,13 +96,13 @@ func (h *Handler) showExport(v *visit) (web.Answer, error) {
 
 // followExport streams an export as events that have the names of its states. Those of a running
 // one have the progress as HTML; the page is fetched again when the state changes.
-func (h *Handler) followExport(v *visit) {
+func (h *Handler) followExport(v *page.Visit) {
 	event := func(e contract.Export) (web.Event, error) {
 		var out bytes.Buffer
-		err := exports.ProgressOf(progressOf(e)).Render(v.ctx(), &out)
+		err := exports.ProgressOf(progressOf(e)).Render(v.Ctx(), &out)
 		return web.Event{Name: e.State, Data: out.Bytes()}, err
 	}
-	web.StreamEvents(h.Web, v.c, exportIn(v), h.Exports.Follow, h.Exports.MayRead, event)
+	web.StreamEvents(h.Web, v.Gin, exportIn(v), h.Exports.Follow, h.Exports.MayRead, event)
 }
 
 func progressOf(e contract.Export) exports.Progress {
@@ -110,41 +114,41 @@ func progressOf(e contract.Export) exports.Progress {
 	}
 }
 
-func (h *Handler) cancelExport(v *visit) (web.Answer, error) {
-	id := v.param("export")
-	if !v.asked() {
+func (h *Handler) cancelExport(v *page.Visit) (web.Answer, error) {
+	id := v.Param("export")
+	if !v.Asked() {
 		return h.askCancelExport(v, id)
 	}
-	_, err := h.Exports.Cancel(v.ctx(), v.who, exportIn(v))
-	if _, finished := formErrorsIn(err); finished {
-		return web.Redirect(exportPath(id)), nil // which shows how it ended
+	_, err := h.Exports.Cancel(v.Ctx(), v.Who, exportIn(v))
+	if _, finished := page.ErrorsIn(err); finished {
+		return web.Redirect(page.ExportPath(id)), nil // which shows how it ended
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("cancelled", exportPath(id))
+	return v.Done("cancelled", page.ExportPath(id))
 }
 
 // askCancelExport asks before an export that is not finished is cancelled.
-func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
-	e, err := h.Exports.Get(v.ctx(), v.who, exportIn(v))
+func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) {
+	e, err := h.Exports.Get(v.Ctx(), v.Who, exportIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
+	p, err := h.Projects.Get(v.Ctx(), v.Who, e.Project)
 	if err == nil {
-		err = v.allowed(p, access.ExportCreate)
+		err = v.Allowed(p, access.ExportCreate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if e.State != contract.ExportQueued && e.State != contract.ExportBuilding {
-		return web.Redirect(exportPath(id)), nil // which shows how it ended
+		return web.Redirect(page.ExportPath(id)), nil // which shows how it ended
 	}
 	title := "Cancel the export of " + p.DisplayName
-	return v.ask(ui.Asked{
-		Page: v.shell(title, exportPath(id), projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Export", URL: exportPath(id)}, ui.Crumb{Text: title}),
+	return v.Ask(ui.Asked{
+		Page: v.Shell(title, page.ExportPath(id), page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Export", URL: page.ExportPath(id)}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{{Label: "Started", Value: humanize.Time(e.CreatedAt)}, {Label: "Now", Value: partText(e)}},
 		Confirm: ui.Confirmation{
@@ -155,26 +159,32 @@ func (h *Handler) askCancelExport(v *visit, id string) (web.Answer, error) {
 			Undo:     "You can start a new export.",
 			ByButton: true,
 		},
-		BackURL: exportPath(id),
+		BackURL: page.ExportPath(id),
 		Back:    "Back to the export",
 	})
 }
 
-func (h *Handler) exportModel(v *visit, e contract.Export) (exports.Show, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, e.Project)
+func (h *Handler) exportModel(v *page.Visit, e contract.Export) (exports.Show, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, e.Project)
 	if err != nil {
 		return exports.Show{}, err
 	}
-	path := exportPath(e.ID)
+	path := page.ExportPath(e.ID)
 	m := exports.Show{
-		Page: v.shell("Export of "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Export"}),
-		ID:   e.ID, Project: p.DisplayName, URL: path, AgainURL: projectPath(p.Name) + "/export",
+		Page: v.Shell(
+			"Export of "+p.DisplayName,
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Export"},
+		),
+		ID: e.ID, Project: p.DisplayName, URL: path, AgainURL: page.ProjectPath(p.Name) + "/export",
 		State: exports.State(e.State), Badge: exportBadge(e.State), Error: e.Error, Options: exportFacts(e),
 	}
 	switch e.State {
 	case contract.ExportQueued, contract.ExportBuilding:
-		m.Page.Refresh = refreshSeconds
-		if v.who.May(p.Team, access.ExportCreate) {
+		m.Page.Refresh = page.RefreshSeconds
+		if v.Who.May(p.Team, access.ExportCreate) {
 			m.CancelAction = path + "/cancel"
 		}
 		m.Progress = progressOf(e)
@@ -183,7 +193,7 @@ func (h *Handler) exportModel(v *visit, e contract.Export) (exports.Show, error)
 			Name:    rules.FileName(e),
 			Size:    humanize.Bytes(uint64(e.SizeBytes)),
 			SHA256:  e.SHA256,
-			Expires: momentOrNever(e.ExpiresAt),
+			Expires: page.MomentOrNever(e.ExpiresAt),
 			Run:     runLines(e),
 		}
 		if mayDownload(v, p.Team, e) {
@@ -191,9 +201,9 @@ func (h *Handler) exportModel(v *visit, e contract.Export) (exports.Show, error)
 		}
 	}
 	if e.State == contract.ExportReady || e.State == contract.ExportExpired {
-		m.LedgerURL = ledgerPath(e.ID)
+		m.LedgerURL = page.LedgerPath(e.ID)
 		m.Ledger = new(exports.Ledger(e.Ledger))
-		kept, err := h.Exports.Ledger(v.ctx(), v.who, e.Path())
+		kept, err := h.Exports.Ledger(v.Ctx(), v.Who, e.Path())
 		if err != nil {
 			return exports.Show{}, err
 		}
@@ -242,17 +252,17 @@ func exportFacts(e contract.Export) []ui.Fact {
 		{Label: "API keys", Value: keysText(e.Keys)},
 		{Label: "Consumers", Value: consumers},
 		{Label: "Secrets", Value: known},
-		{Label: "Started", Value: moment(e.CreatedAt) + byText(e)},
+		{Label: "Started", Value: page.Moment(e.CreatedAt) + byText(e)},
 	}
 }
 
 // mayDownload reports whether the visitor may have the zip: new keys and secrets are for
 // those who may make them.
-func mayDownload(v *visit, team string, e contract.Export) bool {
-	if e.Secrets && !v.who.May(team, access.ExportSecrets) {
+func mayDownload(v *page.Visit, team string, e contract.Export) bool {
+	if e.Secrets && !v.Who.May(team, access.ExportSecrets) {
 		return false
 	}
-	return e.Keys != string(bundle.KeysMint) || v.who.May(team, access.ExportMinted)
+	return e.Keys != string(bundle.KeysMint) || v.Who.May(team, access.ExportMinted)
 }
 
 // runLines are the commands that start the gateway in a zip, which is named so that a shell needs no quotes.
@@ -298,7 +308,7 @@ func exportBadge(state string) ui.Badge {
 }
 
 // downloadPage answers with the zip, or with a page if there is none.
-func (h *Handler) downloadPage(v *visit) (web.Answer, error) {
-	web.ServeFile(h.Web, v.c, contract.DownloadExport, exportIn(v), h.Exports.Open, h.Exports.MayDownload)
+func (h *Handler) downloadPage(v *page.Visit) (web.Answer, error) {
+	web.ServeFile(h.Web, v.Gin, contract.DownloadExport, exportIn(v), h.Exports.Open, h.Exports.MayDownload)
 	return web.Answer{}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/login"
@@ -28,31 +29,35 @@ func mappingText(one contract.GroupMapping) string {
 	return fmt.Sprintf("%s is %q", one.Claim, one.Value)
 }
 
-func (h *Handler) showGroupMappings(v *visit) (web.Answer, error) {
-	return h.groupMappingsWith(v, contract.GroupMapping{}, &formErrors{})
+func (h *Handler) showGroupMappings(v *page.Visit) (web.Answer, error) {
+	return h.groupMappingsWith(v, contract.GroupMapping{}, &page.Errors{})
 }
 
 // groupMappingsWith shows the rules of a provider, with the form of a new one as typed.
-func (h *Handler) groupMappingsWith(v *visit, typed contract.GroupMapping, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) groupMappingsWith(
+	v *page.Visit,
+	typed contract.GroupMapping,
+	wrong *page.Errors,
+) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.GroupMappings(v.ctx(), v.who, contract.ProviderPath{Provider: o.ID})
+	found, err := h.Login.GroupMappings(v.Ctx(), v.Who, contract.ProviderPath{Provider: o.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := mappingsPath(p, c, o)
 	m := projects.GroupMappings{
-		Page: v.shell("Group mappings", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell("Group mappings", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name, URL: client}, ui.Crumb{Text: label, URL: providerPath(client, o.ID)},
 			ui.Crumb{Text: "Group mappings"}),
 		Provider: label,
 		Note:     mappingNote(o),
 		BackURL:  providerPath(client, o.ID),
 	}
-	may := v.mayChange(p, access.LoginUpdate) && v.mayChange(p, access.UserUpdate)
+	may := v.MayChange(p, access.LoginUpdate) && v.MayChange(p, access.UserUpdate)
 	for _, one := range found.Mappings {
 		row := projects.GroupMappingRow{Rule: mappingText(one.GroupMapping), Group: one.GroupName}
 		if may {
@@ -64,9 +69,9 @@ func (h *Handler) groupMappingsWith(v *visit, typed contract.GroupMapping, wrong
 		place := fmt.Sprintf("/mappings/%d", len(found.Mappings))
 		m.Add = &projects.GroupMappingForm{
 			Action: path,
-			Claim:  wrong.value(place+"/claim", typed.Claim),
-			Value:  wrong.value(place+"/value", typed.Value),
-			Group:  wrong.value(place+"/group", typed.Group),
+			Claim:  wrong.Value(place+"/claim", typed.Claim),
+			Value:  wrong.Value(place+"/value", typed.Value),
+			Group:  wrong.Value(place+"/group", typed.Group),
 
 			Example: "admin",
 			Matches: []ui.Option{
@@ -78,9 +83,9 @@ func (h *Handler) groupMappingsWith(v *visit, typed contract.GroupMapping, wrong
 			m.Add.Claims = append(m.Add.Claims, ui.Option{Value: name, Title: name, Chosen: name == typed.Claim})
 			m.Add.Example = "acme, or acme/sre for a team"
 		}
-		m.Add.Error = wrong.rest()
+		m.Add.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.GroupMappingsPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.GroupMappingsPage(m)}, nil
 }
 
 // mappingNote is what differs between kinds of provider.
@@ -99,43 +104,43 @@ func mappingNote(o contract.Provider) string {
 	return ""
 }
 
-func (h *Handler) addGroupMapping(v *visit) (web.Answer, error) {
+func (h *Handler) addGroupMapping(v *page.Visit) (web.Answer, error) {
 	var typed contract.GroupMapping
-	v.fill(&typed, "claim", "match", "group")
-	typed.Value = v.posted("claim_value") // value is a field of approvals, with another label
+	v.Fill(&typed, "claim", "match", "group")
+	typed.Value = v.Posted("claim_value") // value is a field of approvals, with another label
 	p, c, o, err := h.providerOf(v)
 	if err == nil {
-		_, err = h.Login.AddGroupMapping(v.ctx(), v.who, o.ID, typed)
+		_, err = h.Login.AddGroupMapping(v.Ctx(), v.Who, o.ID, typed)
 	}
 	if err == nil {
-		return v.done("group_mapping", mappingsPath(p, c, o))
+		return v.Done("group_mapping", mappingsPath(p, c, o))
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return h.groupMappingsWith(v, typed, wrong)
 }
 
-func (h *Handler) showGroupMapping(v *visit) (web.Answer, error) {
-	return h.groupMappingRemoval(v, &formErrors{})
+func (h *Handler) showGroupMapping(v *page.Visit) (web.Answer, error) {
+	return h.groupMappingRemoval(v, &page.Errors{})
 }
 
 // groupMappingRemoval asks before a rule is removed: users can leave its group at once.
-func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) groupMappingRemoval(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err == nil {
-		err = v.allowed(p, access.LoginUpdate)
+		err = v.Allowed(p, access.LoginUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.GroupMappings(v.ctx(), v.who, contract.ProviderPath{Provider: o.ID})
+	found, err := h.Login.GroupMappings(v.Ctx(), v.Who, contract.ProviderPath{Provider: o.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	i := slices.IndexFunc(found.Mappings, func(one contract.NamedGroupMapping) bool {
-		return login.MappingID(one.GroupMapping) == v.param("mapping")
+		return login.MappingID(one.GroupMapping) == v.Param("mapping")
 	})
 	if i < 0 {
 		return web.Answer{}, web.NotFound()
@@ -143,7 +148,7 @@ func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, 
 	one, list := found.Mappings[i], mappingsPath(p, c, o)
 	path := list + "/" + url.PathEscape(login.MappingID(one.GroupMapping))
 	m := projects.GroupMappingRemoval{
-		Page: v.shell("Remove a group mapping", path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell("Remove a group mapping", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: "Group mappings", URL: list}, ui.Crumb{Text: "Remove"}),
 		Facts: []ui.Fact{
 			{Label: "Rule", Value: mappingText(one.GroupMapping), Mono: true},
@@ -156,36 +161,36 @@ func (h *Handler) groupMappingRemoval(v *visit, wrong *formErrors) (web.Answer, 
 			Kind:   "rule",
 			Impact: h.mappingImpact(v, o, one, found.Mappings),
 			Undo:   "You can add it again. It applies at each user's next sign-in.",
-			Error:  wrong.rest(),
+			Error:  wrong.Rest(),
 		},
 		BackURL: list,
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.GroupMappingRemovalPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.GroupMappingRemovalPage(m)}, nil
 }
 
-func (h *Handler) removeGroupMapping(v *visit) (web.Answer, error) {
+func (h *Handler) removeGroupMapping(v *page.Visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err == nil {
-		err = v.allowed(p, access.LoginUpdate)
+		err = v.Allowed(p, access.LoginUpdate)
 	}
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the rule.")
+		err = v.Confirmed("Tick the box to remove the rule.")
 	}
 	if err == nil {
-		_, err = h.Login.RemoveGroupMapping(v.ctx(), v.who, o.ID, v.param("mapping"))
+		_, err = h.Login.RemoveGroupMapping(v.Ctx(), v.Who, o.ID, v.Param("mapping"))
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.groupMappingRemoval(v, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("group_mapping_gone", mappingsPath(p, c, o))
+	return v.Done("group_mapping_gone", mappingsPath(p, c, o))
 }
 
 // mappingImpact says who leaves a group when a rule for it is removed.
 func (h *Handler) mappingImpact(
-	v *visit, o contract.Provider, one contract.NamedGroupMapping, all []contract.NamedGroupMapping,
+	v *page.Visit, o contract.Provider, one contract.NamedGroupMapping, all []contract.NamedGroupMapping,
 ) []string {
 	others := int64(-1) // the rule itself
 	for _, other := range all {
@@ -193,11 +198,14 @@ func (h *Handler) mappingImpact(
 			others++
 		}
 	}
-	n, err := h.Login.SignInsWithToday(v.ctx(), v.who, o.ID)
-	lines := v.figure(signInsText(n, "with"), err)
+	n, err := h.Login.SignInsWithToday(v.Ctx(), v.Who, o.ID)
+	lines := v.Figure(page.SignInsText(n, "with"), err)
 	if others > 0 {
-		return append(lines, "This provider has "+countText(others, "other rule")+" for "+one.GroupName+". Users who "+
-			"are in the group only because of a claim, and match no other rule, leave it immediately.")
+		return append(
+			lines,
+			"This provider has "+page.CountText(others, "other rule")+" for "+one.GroupName+". Users who "+
+				"are in the group only because of a claim, and match no other rule, leave it immediately.",
+		)
 	}
 	return append(lines, "This provider has no other rule for "+one.GroupName+". Users who are in the group only "+
 		"because of a claim leave it immediately.")

@@ -2,41 +2,31 @@ package pages
 
 import (
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/views/products"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
 
-func countFact(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: someText(n)} }
-
-func keysFact(all, active int64) ui.Fact {
-	fact := countFact("API keys", all)
-	if all > 0 {
-		fact.Value += ", " + someText(active) + " of them active"
-	}
-	return fact
-}
-
 // tenantPage is a tenant's settings page with the form that deletes it.
-func (h *Handler) tenantPage(v *visit) (tenants.Settings, error) {
-	now, err := h.Projects.TenantSettings(v.ctx(), v.who, tenantIn(v))
+func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
+	now, err := h.Projects.TenantSettings(v.Ctx(), v.Who, tenantIn(v))
 	if err != nil {
 		return tenants.Settings{}, err
 	}
 	t, d := now.Tenant, now.Deletion
-	m := v.tenantModel(t, now.CORS)
-	action := tenantPath(t.ID) + "/delete"
+	m := tenantModel(v, t, now.CORS)
+	action := page.TenantPath(t.ID) + "/delete"
 	switch {
 	case t.Project != nil:
-	case d.InUse && v.who.May(t.Team, access.TenantErase):
+	case d.InUse && v.Who.May(t.Team, access.TenantErase):
 		m.Delete = tenantErasure(action, t, d)
-		callers, err := h.Projects.CallersOfTenant(v.ctx(), v.who, t.ID)
-		m.Delete.Impact = append(v.figure(callersText(callers), err),
+		callers, err := h.Projects.CallersOfTenant(v.Ctx(), v.Who, t.ID)
+		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
 			"All of this is deleted. Its keys and its users' sessions stop working immediately.",
-			countText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
-	case !d.InUse && v.who.May(t.Team, access.TenantDelete):
+			page.CountText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
+	case !d.InUse && v.Who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: action,
@@ -59,78 +49,30 @@ func tenantErasure(action string, t contract.Tenant, d contract.TenantDeletion) 
 		Name:   t.DisplayName,
 		Type:   t.Name,
 		Facts: []ui.Fact{
-			countFact("Users", d.Users),
-			countFact("Groups", d.Groups),
-			countFact("Approvals", d.Approvals),
-			countFact("App clients", d.AppClients),
-			countFact("Providers", d.Providers),
-			countFact("Sessions", d.Sessions),
-			keysFact(d.Keys, d.ActiveKeys),
+			page.CountFact("Users", d.Users),
+			page.CountFact("Groups", d.Groups),
+			page.CountFact("Approvals", d.Approvals),
+			page.CountFact("App clients", d.AppClients),
+			page.CountFact("Providers", d.Providers),
+			page.CountFact("Sessions", d.Sessions),
+			page.KeysFact(d.Keys, d.ActiveKeys),
 		},
 	}
 }
 
-func (h *Handler) deleteTenant(v *visit) (web.Answer, error) {
-	typed := v.posted("typed_name")
+func (h *Handler) deleteTenant(v *page.Visit) (web.Answer, error) {
+	typed := v.Posted("typed_name")
 	t, err := h.tenantOf(v)
 	if err == nil && typed == "" {
-		err = v.confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
+		err = v.Confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
 	}
 	if err == nil {
-		_, err = h.Projects.DeleteTenant(v.ctx(), v.who, contract.TenantRemoval{TenantPath: t.Path(), Confirm: typed})
+		_, err = h.Projects.DeleteTenant(v.Ctx(), v.Who, contract.TenantRemoval{TenantPath: t.Path(), Confirm: typed})
 	}
 	if err == nil {
-		return v.done("tenant_gone", tenantsPath, t.DisplayName)
+		return v.Done("tenant_gone", page.TenantsPath, t.DisplayName)
 	}
-	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *formErrors) {
-		v.mark(m.Delete, wrong)
-	})
-}
-
-// productPage is a product's page with the form that deletes it.
-func (h *Handler) productPage(v *visit) (products.Product, error) {
-	p, d, err := h.Projects.ProductAndDeletion(v.ctx(), v.who, productIn(v))
-	if err != nil {
-		return products.Product{}, err
-	}
-	m := v.productModel(p)
-	action := productPath(p.ID) + "/delete"
-	if !v.who.May(p.Team, access.ProductDelete) {
-		return m, nil
-	}
-	m.Delete = &ui.Confirmation{
-		ID:     "delete-confirm",
-		Action: action,
-		Verb:   "Delete",
-		Kind:   "product",
-		Name:   p.DisplayName,
-		Impact: []string{"It has no projects."},
-	}
-	if len(p.Projects) > 0 || d.ActiveKeys > 0 {
-		m.Delete.ID, m.Delete.Type = "erase-confirm", p.Name
-		m.Delete.Facts = []ui.Fact{countFact("Projects", int64(len(p.Projects))), keysFact(d.Keys, d.ActiveKeys)}
-		callers, err := h.Projects.CallersOfProduct(v.ctx(), v.who, p.ID)
-		m.Delete.Impact = append(v.figure(callersText(callers), err),
-			"The keys, which are valid for all of its projects, are revoked. The projects stay, without a product.")
-	}
-	return m, nil
-}
-
-func (h *Handler) deleteProduct(v *visit) (web.Answer, error) {
-	typed := v.posted("typed_name")
-	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
-	if err == nil && typed == "" {
-		err = v.confirmed("Tick the box, or type the product's name, to delete the product.")
-	}
-	if err == nil {
-		_, err = h.Projects.DeleteProduct(v.ctx(), v.who, contract.ProductRemoval{
-			ProductPath: p.Path(), Confirm: typed,
-		})
-	}
-	if err == nil {
-		return v.done("product_gone", productsPath, p.DisplayName)
-	}
-	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *formErrors) {
-		v.mark(m.Delete, wrong)
+	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *page.Errors) {
+		v.Mark(m.Delete, wrong)
 	})
 }

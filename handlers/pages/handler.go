@@ -1,10 +1,9 @@
-// Package pages serves the dashboard: pages for people with a session, and the forms
-// on them.
+// Package pages serves the dashboard: pages for people with a session, and the forms on them.
 //
-// It owns routes, forms, and the view models that it fills for views. A form that
-// succeeds answers with a redirect; one that fails shows its page again with what was
-// entered. It leaves credentials and problems to handlers/web and every decision to
-// the services.
+// It mounts the packages below it, one for each family of pages, and owns the lines for a shell that pages and forms
+// show as code. A family owns its routes, its forms, and the view models that it fills for views. A form that succeeds
+// answers with a redirect; one that fails shows its page again with what was entered. What families have in common is
+// in handlers/page.
 package pages
 
 import (
@@ -49,6 +48,5 @@ type Handler struct {
 	Document    func() ([]byte, error) // returns the OpenAPI document of the JSON API
 	Outline     func() ([]byte, error) // returns it without parameters, answers and schemas
 
-	manual manual
-	code   codeWriter
+	code codeWriter
 }

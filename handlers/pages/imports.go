@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,26 +19,26 @@ import (
 	"postern/views/ui"
 )
 
-func (h *Handler) showImport(v *visit) (web.Answer, error) {
+func (h *Handler) showImport(v *page.Visit) (web.Answer, error) {
 	return web.Show(projects.ImportPage(h.importPage(v))), nil
 }
 
-func (h *Handler) importPage(v *visit) projects.Import {
+func (h *Handler) importPage(v *page.Visit) projects.Import {
 	return projects.Import{
-		Page:   v.shell("Import a project", projects.ImportPath, projectsCrumb(), ui.Crumb{Text: "Import"}),
-		Team:   v.account.Team,
-		Denied: !v.who.May(v.who.HomeTeam, access.ProjectImport),
+		Page:   v.Shell("Import a project", projects.ImportPath, page.ProjectsCrumb(), ui.Crumb{Text: "Import"}),
+		Team:   v.Account.Team,
+		Denied: !v.Who.May(v.Who.HomeTeam, access.ProjectImport),
 	}
 }
 
 // previewImport shows what an import of the posted zip would do.
-func (h *Handler) previewImport(v *visit) (web.Answer, error) {
+func (h *Handler) previewImport(v *page.Visit) (web.Answer, error) {
 	in, zip, err := h.receiveImport(v, true)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
 	defer zip.Close()
-	found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
+	found, err := h.Imports.Import(v.Ctx(), v.Who, in, zip, zip.Size)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
@@ -49,19 +50,19 @@ func (h *Handler) previewImport(v *visit) (web.Answer, error) {
 
 // importProject imports the posted zip. A form that is sent again leads to the project that
 // the first one made: its fields, with the zip's SHA-256, are known once the zip is received.
-func (h *Handler) importProject(v *visit) (web.Answer, error) {
+func (h *Handler) importProject(v *page.Visit) (web.Answer, error) {
 	in, zip, err := h.receiveImport(v, false)
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
 	defer zip.Close()
-	a, err := h.idempotentForm(func(v *visit) (web.Answer, error) {
-		found, err := h.Imports.Import(v.ctx(), v.who, in, zip, zip.Size)
+	a, err := v.Once(func(v *page.Visit) (web.Answer, error) {
+		found, err := h.Imports.Import(v.Ctx(), v.Who, in, zip, zip.Size)
 		if err != nil {
 			return web.Answer{}, err
 		}
-		return v.done("imported", projectPath(found.Project.Name), found.Project.DisplayName)
-	}, false)(v)
+		return v.Done("imported", page.ProjectPath(found.Project.Name), found.Project.DisplayName)
+	})
 	if err != nil {
 		return h.importRefused(v, in, err)
 	}
@@ -71,12 +72,12 @@ func (h *Handler) importProject(v *visit) (web.Answer, error) {
 // receiveImport reads the form of an import into the chosen team, with its zip. The form is not
 // parsed as others are, which would keep the zip in memory: its fields come before the file,
 // and are posted fields for what follows.
-func (h *Handler) receiveImport(v *visit, dry bool) (contract.NewImport, *web.Upload, error) {
-	in := contract.NewImport{Team: v.who.HomeTeam, DryRun: dry}
+func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *web.Upload, error) {
+	in := contract.NewImport{Team: v.Who.HomeTeam, DryRun: dry}
 	if !dry {
-		in.SHA256 = v.c.Query("sha256")
+		in.SHA256 = v.Gin.Query("sha256")
 	}
-	err := h.Imports.Allow(v.who, in)
+	err := h.Imports.Allow(v.Who, in)
 	if fault.KindOf(err) == fault.Invalid || err == nil && !dry && in.SHA256 == "" {
 		err = fault.InvalidField("/zip", "not_checked",
 			"Check what is imported first: only a zip that was checked is imported.")
@@ -84,11 +85,11 @@ func (h *Handler) receiveImport(v *visit, dry bool) (contract.NewImport, *web.Up
 	if err != nil {
 		return in, nil, err
 	}
-	parts, err := v.c.Request.MultipartReader()
+	parts, err := v.Gin.Request.MultipartReader()
 	if err != nil {
 		return in, nil, noZip(err)
 	}
-	v.c.Request.PostForm = url.Values{"sha256": {v.c.Query("sha256")}}
+	v.Gin.Request.PostForm = url.Values{"sha256": {v.Gin.Query("sha256")}}
 	for {
 		part, err := parts.NextPart()
 		switch {
@@ -98,7 +99,7 @@ func (h *Handler) receiveImport(v *visit, dry bool) (contract.NewImport, *web.Up
 			return in, nil, fault.New(fault.Malformed, "upload_broken",
 				"The upload broke off. Send it again.").Because(err)
 		case part.FormName() == "zip":
-			in.Name = v.posted("name")
+			in.Name = v.Posted("name")
 			zip, err := h.receiveZip(v, part)
 			if err != nil {
 				return in, nil, err
@@ -109,7 +110,7 @@ func (h *Handler) receiveImport(v *visit, dry bool) (contract.NewImport, *web.Up
 			}
 			return in, zip, nil
 		}
-		if err := readImportField(part, v.c.Request.PostForm); err != nil {
+		if err := readImportField(part, v.Gin.Request.PostForm); err != nil {
 			return in, nil, err
 		}
 	}
@@ -140,8 +141,8 @@ func readImportField(part *multipart.Part, form url.Values) error {
 	return nil
 }
 
-func (h *Handler) receiveZip(v *visit, part *multipart.Part) (*web.Upload, error) {
-	zip, err := h.Web.Receive(v.c.Writer, v.c.Request, part)
+func (h *Handler) receiveZip(v *page.Visit, part *multipart.Part) (*web.Upload, error) {
+	zip, err := h.Web.Receive(v.Gin.Writer, v.Gin.Request, part)
 	if err != nil {
 		return nil, err
 	}
@@ -153,26 +154,26 @@ func (h *Handler) receiveZip(v *visit, part *multipart.Part) (*web.Upload, error
 
 // importRefused shows the form with what was wrong. Refusals that are not of the form, such
 // as of an upload that is too large, are shown in it too, so that it stays as it is.
-func (h *Handler) importRefused(v *visit, in contract.NewImport, err error) (web.Answer, error) {
+func (h *Handler) importRefused(v *page.Visit, in contract.NewImport, err error) (web.Answer, error) {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||
 		refused.Kind == fault.Forbidden || refused.Kind == fault.NotFound {
 		return web.Answer{}, err
 	}
-	wrong := &formErrors{status: web.StatusOf(refused.Kind), public: refused.Public}
-	if known, ok := formErrorsIn(err); ok {
+	wrong := &page.Errors{Status: web.StatusOf(refused.Kind), Public: refused.Public}
+	if known, ok := page.ErrorsIn(err); ok {
 		wrong = known
 	}
 	m := h.importPage(v)
-	m.Name = wrong.value("/name", in.Name)
-	m.Error = strings.TrimSpace(wrong.take("/zip") + " " + wrong.rest())
+	m.Name = wrong.Value("/name", in.Name)
+	m.Error = strings.TrimSpace(wrong.Take("/zip") + " " + wrong.Rest())
 	if m.Error == "" && m.Name.Error != "" {
 		m.Error = m.Name.Error
 	}
 	if m.Error == "" {
 		m.Error = refused.Public
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
 }
 
 func importFound(o contract.Import) *projects.ImportFound {

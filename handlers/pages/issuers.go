@@ -10,6 +10,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/secrets"
 	"postern/service/access"
@@ -89,7 +90,7 @@ func kept(rows []issuerForm) []snapshot.TokenIssuer {
 }
 
 // issuerRows shows rows with their mistakes, whose pointers count the kept rows only.
-func issuerRows(version string, rows []issuerForm, wrong *formErrors) []projects.IssuerRow {
+func issuerRows(version string, rows []issuerForm, wrong *page.Errors) []projects.IssuerRow {
 	var out []projects.IssuerRow
 	saved := 0
 	for i, row := range rows {
@@ -112,20 +113,20 @@ func issuerRows(version string, rows []issuerForm, wrong *formErrors) []projects
 	return out
 }
 
-func markIssuer(row *projects.IssuerRow, wrong *formErrors, at string) {
-	row.Issuer.Error = wrong.take(at + "/iss")
-	row.Audience.Error = wrong.take(at + "/aud")
-	row.JWKSURL.Error = wrong.take(at + "/jwks_url")
-	row.Tenant.Error = wrong.take(at + "/tenant")
-	row.Error = wrong.take(at)
+func markIssuer(row *projects.IssuerRow, wrong *page.Errors, at string) {
+	row.Issuer.Error = wrong.Take(at + "/iss")
+	row.Audience.Error = wrong.Take(at + "/aud")
+	row.JWKSURL.Error = wrong.Take(at + "/jwks_url")
+	row.Tenant.Error = wrong.Take(at + "/tenant")
+	row.Error = wrong.Take(at)
 }
 
 // changeIssuers does what a button of the form asks for, without saving anything: it adds, removes and keeps rows, and
 // tests what was typed.
-func (h *Handler) changeIssuers(v *visit, form accessForm, do string) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) changeIssuers(v *page.Visit, form accessForm, do string) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -155,7 +156,7 @@ func (h *Handler) changeIssuers(v *visit, form accessForm, do string) (web.Answe
 		return web.Answer{}, err
 	}
 	form.version = m.Versions[0].ID
-	form.mark(&m, &formErrors{})
+	form.mark(&m, &page.Errors{})
 	status := http.StatusOK
 	if test != nil {
 		if status, err = test(&m.Versions[0].Access); err != nil {
@@ -166,36 +167,36 @@ func (h *Handler) changeIssuers(v *visit, form accessForm, do string) (web.Answe
 }
 
 // path is the version whose page the form is on.
-func (f accessForm) path(v *visit) contract.VersionPath {
-	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: v.param("project")}, Version: f.version}
+func (f accessForm) path(v *page.Visit) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: v.Param("project")}, Version: f.version}
 }
 
-func (h *Handler) testIssuer(v *visit, form accessForm, n int, m *projects.Access) (int, error) {
+func (h *Handler) testIssuer(v *page.Visit, form accessForm, n int, m *projects.Access) (int, error) {
 	row, shown := form.issuers[n], &m.Issuers[n]
-	report, err := h.Diagnostics.Issuer(v.ctx(), v.who, contract.TokenIssuerTest{
+	report, err := h.Diagnostics.Issuer(v.Ctx(), v.Who, contract.TokenIssuerTest{
 		VersionPath: form.path(v),
 		Body:        contract.IssuerToTest{TokenIssuer: row.pair, Token: contract.Secret(row.token)},
 	})
-	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
+	if wrong, ok := page.ErrorsIn(err); ok && len(wrong.Fields) > 0 {
 		markIssuer(shown, wrong, "")
-		return wrong.status, nil
+		return wrong.Status, nil
 	}
-	found, status, err := diagnosed(shown.ID+"-report", row.pair.Issuer, report, err)
+	found, status, err := page.Diagnosed(shown.ID+"-report", row.pair.Issuer, report, err)
 	shown.Report = &found
 	return status, err
 }
 
-func (h *Handler) testIntrospection(v *visit, form accessForm, m *projects.Access) (int, error) {
+func (h *Handler) testIntrospection(v *page.Visit, form accessForm, m *projects.Access) (int, error) {
 	in := form.introspection
-	report, err := h.Diagnostics.Introspection(v.ctx(), v.who, contract.IntrospectionTest{
+	report, err := h.Diagnostics.Introspection(v.Ctx(), v.Who, contract.IntrospectionTest{
 		VersionPath: form.path(v),
 		Body:        contract.IntrospectionToTest{Opaque: in.asked(), Token: contract.Secret(in.token)},
 	})
-	if wrong, ok := formErrorsIn(err); ok && len(wrong.fields) > 0 {
+	if wrong, ok := page.ErrorsIn(err); ok && len(wrong.Fields) > 0 {
 		form.introspection.mark(&m.Introspection, wrong, "")
-		return wrong.status, nil
+		return wrong.Status, nil
 	}
-	found, status, err := diagnosed("introspection-report", in.Endpoint, report, err)
+	found, status, err := page.Diagnosed("introspection-report", in.Endpoint, report, err)
 	m.Introspection.Report = &found
 	return status, err
 }
@@ -252,7 +253,7 @@ func introspectionFormOf(of *snapshot.Introspection) introspectionForm {
 
 func introspectionOf(of *snapshot.Introspection) projects.Introspection {
 	out := projects.Introspection{HasSecret: of != nil && of.HasSecret}
-	introspectionFormOf(of).mark(&out, &formErrors{}, "")
+	introspectionFormOf(of).mark(&out, &page.Errors{}, "")
 	return out
 }
 
@@ -276,14 +277,14 @@ func (f introspectionForm) input() *contract.NewIntrospection {
 }
 
 // mark shows the fields as typed, with the mistakes below the pointer.
-func (f introspectionForm) mark(m *projects.Introspection, wrong *formErrors, at string) {
-	m.Endpoint = wrong.value(at+"/endpoint", f.Endpoint)
-	m.ClientID = wrong.value(at+"/client_id", f.ClientID)
-	m.Method.Error = wrong.take(at + "/method")
+func (f introspectionForm) mark(m *projects.Introspection, wrong *page.Errors, at string) {
+	m.Endpoint = wrong.Value(at+"/endpoint", f.Endpoint)
+	m.ClientID = wrong.Value(at+"/client_id", f.ClientID)
+	m.Method.Error = wrong.Take(at + "/method")
 	m.InForm = f.Method == snapshot.SecretPost
-	m.Issuer = wrong.value(at+"/iss", f.Issuer)
-	m.Audience = wrong.value(at+"/aud", f.Audience)
-	m.SecretError = wrong.take(at + "/client_secret")
+	m.Issuer = wrong.Value(at+"/iss", f.Issuer)
+	m.Audience = wrong.Value(at+"/aud", f.Audience)
+	m.SecretError = wrong.Take(at + "/client_secret")
 }
 
 // line formats the endpoint where two states of a form are compared.

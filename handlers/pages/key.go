@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/service/access"
 	"postern/service/keys"
 	rules "postern/service/projects"
@@ -14,19 +15,19 @@ import (
 )
 
 // keyModel is a key's page with the forms that its state allows.
-func keyModel(v *visit, p rules.Project, k contract.Key) projects.Key {
-	path := keyPath(p, k.ID)
+func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
+	path := page.KeyPath(p, k.ID)
 	m := projects.Key{
-		Page:       v.shell("Key of "+k.Owner, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Page:       v.Shell("Key of "+k.Owner, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "Key"}),
 		Owner:      k.Owner,
 		Display:    k.Display(),
-		State:      keyBadge(k),
+		State:      page.KeyBadge(k),
 		Facts:      keyFacts(k),
-		BackURL:    keysPath(p),
-		HistoryURL: v.historyOf(p, k.ID),
+		BackURL:    page.KeysPath(p),
+		HistoryURL: v.HistoryOf(p, k.ID),
 		Edit:       keyEditOf(p, k),
 	}
-	if !v.mayChange(p, access.KeyChange) {
+	if !v.MayChange(p, access.KeyChange) {
 		m.Edit = nil
 		return m
 	}
@@ -77,15 +78,15 @@ func keyFacts(k contract.Key) []ui.Fact {
 		{Label: "Valid for", Value: reachText(k)},
 		{Label: "Limits", Value: effectiveText(k)},
 		{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
-		{Label: "Created", Value: moment(k.CreatedAt)},
-		{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
-		{Label: "Last used", Value: momentOrNever(k.LastUsedAt)},
+		{Label: "Created", Value: page.Moment(k.CreatedAt)},
+		{Label: "Expires", Value: page.MomentOrNever(k.ExpiresAt)},
+		{Label: "Last used", Value: page.MomentOrNever(k.LastUsedAt)},
 	}
 	if k.Description != "" {
 		facts = append([]ui.Fact{{Label: "Description", Value: k.Description}}, facts...)
 	}
 	if k.GraceEndsAt != nil {
-		facts = append(facts, ui.Fact{Label: "Old secret works until", Value: moment(*k.GraceEndsAt)})
+		facts = append(facts, ui.Fact{Label: "Old secret works until", Value: page.Moment(*k.GraceEndsAt)})
 	}
 	return facts
 }
@@ -119,23 +120,3 @@ func graceOptions() []ui.Option {
 }
 
 // Times are shown in UTC, the zone of every limit and expiry.
-
-func day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
-
-func minute(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") }
-
-func moment(t time.Time) string { return minute(t) + " UTC" }
-
-func dayOrNever(t *time.Time) string {
-	if t == nil {
-		return "never"
-	}
-	return day(*t)
-}
-
-func momentOrNever(t *time.Time) string {
-	if t == nil {
-		return "never"
-	}
-	return moment(*t)
-}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
+	"postern/handlers/page"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -25,8 +25,8 @@ type keyBounds struct {
 	allowed string
 }
 
-func postedBounds(v *visit) keyBounds {
-	b := keyBounds{of: v.posted("limits_of"), windows: v.postedLimits("limits_"), allowed: v.posted("allowed_cidrs")}
+func postedBounds(v *page.Visit) keyBounds {
+	b := keyBounds{of: v.Posted("limits_of"), windows: v.PostedLimits("limits_"), allowed: v.Posted("allowed_cidrs")}
 	if b.of == "" && len(b.windows) > 0 {
 		b.of = limitsOfOwn
 	}
@@ -42,7 +42,7 @@ func boundsOf(k contract.Key) keyBounds {
 	if b.of = limitsOfOwn; len(*k.Limits) == 0 {
 		b.of = limitsOfNone
 	}
-	b.windows = typedLimits(*k.Limits)
+	b.windows = page.TypedLimits(*k.Limits)
 	return b
 }
 
@@ -53,52 +53,45 @@ func (b keyBounds) limits() contract.Limits {
 	case limitsOfNone:
 		return contract.Limits{}
 	case limitsOfOwn:
-		return *readLimits(b.windows)
+		return *page.ReadLimits(b.windows)
 	}
 	return nil
 }
 
 // form is the part of the form for limits and addresses. inherited describes the limits of
 // a key without its own.
-func (b keyBounds) form(inherited string, wrong *formErrors) projects.KeyBounds {
+func (b keyBounds) form(inherited string, wrong *page.Errors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
 		{Value: limitsOfType, Title: "From its type", Text: inherited},
 		{Value: limitsOfOwn, Title: "Its own", Text: "Replace the limits of the type and the project."},
 		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of its type."},
 	}}
-	choose(m.Of, limitsOfType)
+	page.Choose(m.Of, limitsOfType)
 	if b.of == limitsOfOwn || b.of == limitsOfNone {
-		choose(m.Of, b.of)
+		page.Choose(m.Of, b.of)
 	}
 	m.Windows = windowFields(b.windows, wrong)
-	m.Error = wrong.take("/limits")
-	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.takeLines("/allowed_cidrs", lines(b.allowed))}
+	m.Error = wrong.Take("/limits")
+	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.TakeLines("/allowed_cidrs", page.Lines(b.allowed))}
 	return m
 }
 
 // windowFields are an input for each window, with the mistakes below /limits.
-func windowFields(typed map[string]string, wrong *formErrors) []ui.Limit {
+func windowFields(typed map[string]string, wrong *page.Errors) []ui.Limit {
 	var out []ui.Limit
-	for _, name := range windowTitles() {
+	for _, name := range page.WindowTitles() {
 		out = append(out, ui.Limit{
 			Window: name,
-			Label:  strings.ToUpper(aWindow(name)[:1]) + aWindow(name)[1:],
-			Value:  wrong.value("/limits/"+name, typed[name]),
+			Label:  strings.ToUpper(page.AWindow(name)[:1]) + page.AWindow(name)[1:],
+			Value:  wrong.Value("/limits/"+name, typed[name]),
 		})
 	}
 	return out
 }
 
-func aWindow(name string) string {
-	if name == snapshot.Hour.String() {
-		return "an " + name
-	}
-	return "a " + name
-}
-
 // effectiveText describes the limits that apply to a key and where they come from.
 func effectiveText(k contract.Key) string {
-	text := limitsText(typedLimits(k.EffectiveLimits))
+	text := page.LimitsText(page.TypedLimits(k.EffectiveLimits))
 	switch {
 	case k.LimitsFrom == contract.LimitsOfKey && text == "":
 		return "none, regardless of its type"
@@ -116,10 +109,10 @@ func effectiveText(k contract.Key) string {
 func inheritedText(p rules.Project, keyType string) string {
 	for _, t := range p.KeyTypes {
 		if t.Name == keyType && len(t.Limits) > 0 {
-			return fmt.Sprintf("Currently %s.", limitsText(typedLimits(t.Limits)))
+			return fmt.Sprintf("Currently %s.", page.LimitsText(page.TypedLimits(t.Limits)))
 		}
 	}
-	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
+	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("The type has none. The project's limits for each key apply: %s.", text)
 	}
 	return "The type currently has none."
@@ -128,7 +121,7 @@ func inheritedText(p rules.Project, keyType string) string {
 // inheritedByChoice is inheritedText before a type is chosen: the options of the types
 // name their limits.
 func inheritedByChoice(p rules.Project) string {
-	if text := limitsText(typedLimits(p.Limits.Key)); text != "" {
+	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("If the type has none, the project's limits for each key apply: %s.", text)
 	}
 	return "If the type has none, there is no limit."

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -32,35 +33,35 @@ func dayValue(t *time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-func (h *Handler) saveKey(v *visit) (web.Answer, error) {
+func (h *Handler) saveKey(v *page.Visit) (web.Answer, error) {
 	p, k, err := h.keyOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err := v.allowed(p, access.KeyChange); err != nil {
+	if err := v.Allowed(p, access.KeyChange); err != nil {
 		return web.Answer{}, err
 	}
 	form := keyForm{
-		revision:    v.posted("revision"),
-		description: strings.TrimSpace(v.posted("description")),
-		expiresOn:   v.posted("expires_at"),
+		revision:    v.Posted("revision"),
+		description: strings.TrimSpace(v.Posted("description")),
+		expiresOn:   v.Posted("expires_at"),
 		bounds:      postedBounds(v),
 	}
 	change, err := form.change(k)
 	if err == nil {
-		_, err = h.Keys.Update(v.ctx(), v.who, contract.KeyUpdate{
+		_, err = h.Keys.Update(v.Ctx(), v.Who, contract.KeyUpdate{
 			KeyPath:   k.Path(),
 			Condition: contract.Condition{IfMatch: form.revision},
 			Body:      change,
 		})
 	}
 	if err == nil {
-		return v.done("key_saved", keyPath(p, k.ID), k.Display(), k.Owner)
+		return v.Done("key_saved", page.KeyPath(p, k.ID), k.Display(), k.Owner)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.keyConflict(v, p, form)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -68,14 +69,14 @@ func (h *Handler) saveKey(v *visit) (web.Answer, error) {
 	if m.Edit != nil {
 		m.Edit = form.view(p, k, wrong)
 	}
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.KeyPage(m)}, nil
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: projects.KeyPage(m)}, nil
 }
 
 // change keeps the expiry if its day is unchanged: the form has the day only, and the key
 // may expire in the middle of it.
 func (f keyForm) change(k contract.Key) (contract.KeyChange, error) {
-	ranges := lines(f.bounds.allowed)
+	ranges := page.Lines(f.bounds.allowed)
 	out := contract.KeyChange{
 		Description:  &f.description,
 		Limits:       contract.Null[contract.Limits](),
@@ -87,15 +88,15 @@ func (f keyForm) change(k contract.Key) (contract.KeyChange, error) {
 	if f.expiresOn == dayValue(k.ExpiresAt) {
 		return out, nil
 	}
-	ends, err := endOfDay(f.expiresOn)
+	ends, err := page.EndOfDay(f.expiresOn)
 	out.ExpiresAt = contract.Optional[time.Time]{Sent: true, Value: ends}
 	return out, err
 }
 
 // view is the form on the key's page, with its mistakes.
-func (f keyForm) view(p rules.Project, k contract.Key, wrong *formErrors) *projects.KeyEdit {
-	return &projects.KeyEdit{Open: len(wrong.fields) > 0, Action: keyPath(p, k.ID), Revision: f.revision,
-		Description: wrong.value("/description", f.description), Expires: wrong.value("/expires_at", f.expiresOn),
+func (f keyForm) view(p rules.Project, k contract.Key, wrong *page.Errors) *projects.KeyEdit {
+	return &projects.KeyEdit{Open: len(wrong.Fields) > 0, Action: page.KeyPath(p, k.ID), Revision: f.revision,
+		Description: wrong.Value("/description", f.description), Expires: wrong.Value("/expires_at", f.expiresOn),
 		Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
 }
 
@@ -104,24 +105,34 @@ func keyEditOf(p rules.Project, k contract.Key) *projects.KeyEdit {
 	if k.State == contract.KeyRevoked {
 		return nil
 	}
-	return keyFormFor(k).view(p, k, &formErrors{})
+	return keyFormFor(k).view(p, k, &page.Errors{})
 }
 
 // keyConflict shows what was saved meanwhile beside what was typed, which can be saved
 // over it.
-func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answer, error) {
-	k, err := h.Keys.Get(v.ctx(), v.who, keyIn(v))
+func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web.Answer, error) {
+	k, err := h.Keys.Get(v.Ctx(), v.Who, keyIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path, saved := keyPath(p, k.ID), keyFormFor(k)
+	path, saved := page.KeyPath(p, k.ID), keyFormFor(k)
 	m := projects.Conflict{
-		Page:    v.shell("Changed since you opened it", path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Key"}),
+		Page: v.Shell(
+			"Changed since you opened it",
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Key"},
+		),
 		BackURL: path,
 		Action:  path,
 		What:    "The key of " + k.Owner,
 		Rows: []projects.Difference{
-			{Label: "Description", Theirs: textOrNone(saved.description), Yours: textOrNone(mine.description)},
+			{
+				Label:  "Description",
+				Theirs: page.TextOrNone(saved.description),
+				Yours:  page.TextOrNone(mine.description),
+			},
 			{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
 			{Label: "Limits", Theirs: saved.bounds.chosenLimits(), Yours: mine.bounds.chosenLimits()},
 			{Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText()},
@@ -134,27 +145,12 @@ func (h *Handler) keyConflict(v *visit, p rules.Project, mine keyForm) (web.Answ
 		{Name: "limits_of", Value: mine.bounds.of},
 		{Name: "allowed_cidrs", Value: mine.bounds.allowed},
 	}
-	for _, window := range windowTitles() {
+	for _, window := range page.WindowTitles() {
 		if typed := mine.bounds.windows[window]; typed != "" {
 			m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: typed})
 		}
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
-}
-
-// textOf returns the text that a member may have, "" for null.
-func textOf(member *string) string {
-	if member == nil {
-		return ""
-	}
-	return *member
-}
-
-func textOrNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 func dayText(day string) string {
@@ -167,7 +163,7 @@ func dayText(day string) string {
 func (b keyBounds) chosenLimits() string {
 	switch b.of {
 	case limitsOfOwn:
-		return textOrNone(limitsText(b.windows))
+		return page.TextOrNone(page.LimitsText(b.windows))
 	case limitsOfNone:
 		return "none"
 	}
@@ -175,5 +171,5 @@ func (b keyBounds) chosenLimits() string {
 }
 
 func (b keyBounds) rangesText() string {
-	return rangesText(lines(b.allowed), "anywhere")
+	return page.RangesText(page.Lines(b.allowed), "anywhere")
 }

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
-	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/keys"
 	rules "postern/service/projects"
@@ -18,36 +17,61 @@ import (
 	"postern/views/ui"
 )
 
-// createOpen is the part of the query that opens the form of a new key.
-const createOpen = "create"
-
-func keysPath(p rules.Project) string { return projectPath(p.Name) + "/keys" }
-
-func keyPath(p rules.Project, id string) string { return keysPath(p) + "/" + id }
-
-func keySecretPath(p rules.Project, id string) string { return keyPath(p, id) + "/secret" }
+func keySecretPath(p rules.Project, id string) string { return page.KeyPath(p, id) + "/secret" }
 
 // keyHere returns the path of the key in the address.
-func (v *visit) keyHere() string { return projectPath(v.param("project")) + "/keys/" + v.param("key") }
+func keyHere(v *page.Visit) string {
+	return page.ProjectPath(v.Param("project")) + "/keys/" + v.Param("key")
+}
+
+func (h *Handler) showKeys(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m, err := h.keysPage(v, p)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(projects.KeysPage(m)), nil
+}
+
+// keysPage is the page of a project's keys.
+func (h *Handler) keysPage(v *page.Visit, p rules.Project) (projects.Configure, error) {
+	m := page.ConfigureOf(v, p, "Keys", page.KeysPath(p))
+	var err error
+	if m.Keys, err = h.keySection(v, p); err != nil {
+		return m, err
+	}
+	if !v.MayChange(p, access.ProjectUpdate) {
+		m.RemoveActions()
+	}
+	return m, nil
+}
 
 // keySection is the project page's list of keys, from the newest on or from the cursor in
 // the query.
-func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
-	list := keyList(p).read(v)
+func (h *Handler) keySection(v *page.Visit, p rules.Project) (projects.Keys, error) {
+	list := keyList(p).Read(v)
 	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p)}
-	if v.mayChange(p, access.KeyCreate) {
-		m.Action = keysPath(p)
-		m.Curl = ui.Page{Control: h.Web.Config.PublicURL}.Curl("/api/v1"+keysPath(p), `{"owner": "billing-service"}`)
-		m.BulkAction = keysPath(p) + "/change"
-		m.Create.Focus = v.c.Query(createOpen) == "true"
+	if v.MayChange(p, access.KeyCreate) {
+		m.Action = page.KeysPath(p)
+		m.Curl = ui.Page{
+			Control: h.Web.Config.PublicURL,
+		}.Curl(
+			"/api/v1"+page.KeysPath(p),
+			`{"owner": "billing-service"}`,
+		)
+		m.BulkAction = page.KeysPath(p) + "/change"
+		m.Create.Focus = v.Gin.Query(page.CreateOpen) == "true"
 		m.Create.Open = m.Create.Focus
 	}
-	found, err := h.Keys.List(v.ctx(), v.who, list.keys(p))
+	found, err := h.Keys.List(v.Ctx(), v.Who, keysAsked(list, p))
 	if err != nil {
 		return m, err
 	}
-	m.List = listView(list, found)
-	m.Filter = list.keyForm(m.List)
+	m.List = page.ListView(list, found)
+	m.Filter = filterForm(list, m.List)
 	m.List.Filters = nil // the form has them
 	for _, k := range found.Items {
 		m.Rows = append(m.Rows, keyRow(p, k))
@@ -60,41 +84,41 @@ func (h *Handler) keySection(v *visit, p rules.Project) (projects.Keys, error) {
 func keyRow(p rules.Project, k contract.Key) projects.KeyRow {
 	row := projects.KeyRow{
 		ID:          k.ID,
-		URL:         keyPath(p, k.ID),
+		URL:         page.KeyPath(p, k.ID),
 		Owner:       k.Owner,
 		Type:        k.KeyType,
 		Environment: environmentText(k),
-		State:       keyBadge(k),
-		Created:     day(k.CreatedAt),
-		Expires:     dayOrNever(k.ExpiresAt),
-		LastUsed:    dayOrNever(k.LastUsedAt),
+		State:       page.KeyBadge(k),
+		Created:     page.Day(k.CreatedAt),
+		Expires:     page.DayOrNever(k.ExpiresAt),
+		LastUsed:    page.DayOrNever(k.LastUsedAt),
 		Display:     k.Display(),
 	}
 	if k.Product != nil {
 		row.Note = "Valid for every project of " + *k.Product
 	}
 	if k.Project != p.ID {
-		row.URL = projectPath(k.Project) + "/keys/" + k.ID
+		row.URL = page.ProjectPath(k.Project) + "/keys/" + k.ID
 	}
 	return row
 }
 
 func keyFormOf(p rules.Project) projects.KeyForm {
 	form := projects.KeyForm{
-		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, named(environmentNames(p))...),
-		Tenants:      named(p.Tenants),
-		Product:      productOf(p),
-		Bounds:       keyBounds{}.form(inheritedByChoice(p), &formErrors{}),
+		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, page.Named(environmentNames(p))...),
+		Tenants:      page.Named(p.Tenants),
+		Product:      page.ProductOf(p),
+		Bounds:       keyBounds{}.form(inheritedByChoice(p), &page.Errors{}),
 	}
 	for _, t := range p.KeyTypes {
 		title := t.Name + " (" + strings.Join(t.Scopes, " ") + ")"
-		if text := limitsText(typedLimits(t.Limits)); text != "" {
+		if text := page.LimitsText(page.TypedLimits(t.Limits)); text != "" {
 			title += ": " + text
 		}
 		form.Types = append(form.Types, ui.Option{Value: t.Name, Title: title})
 	}
-	choose(form.Types, keys.TypeFull)
-	choose(form.Tenants, snapshot.DefaultTenant)
+	page.Choose(form.Types, keys.TypeFull)
+	page.Choose(form.Tenants, snapshot.DefaultTenant)
 	return form
 }
 
@@ -109,25 +133,6 @@ func environmentNames(p rules.Project) []string {
 	return slices.Compact(names)
 }
 
-// choose marks the option of that value and no other.
-func choose(options []ui.Option, value string) {
-	for i := range options {
-		options[i].Chosen = options[i].Value == value
-	}
-}
-
-func keyBadge(k contract.Key) ui.Badge {
-	switch k.State {
-	case contract.KeyFrozen:
-		return ui.Badge{Tone: ui.Cold, Text: "Frozen"}
-	case contract.KeyRevoked:
-		return ui.Badge{Tone: ui.Bad, Text: "Revoked"}
-	case contract.KeyExpired:
-		return ui.Badge{Tone: ui.Warn, Text: "Expired"}
-	}
-	return ui.Badge{Tone: ui.Good, Text: "Active"}
-}
-
 func environmentText(k contract.Key) string {
 	if k.Environment == nil {
 		return "all"
@@ -135,99 +140,85 @@ func environmentText(k contract.Key) string {
 	return *k.Environment
 }
 
-func (h *Handler) createKey(v *visit) (web.Answer, error) {
+func (h *Handler) createKey(v *page.Visit) (web.Answer, error) {
 	bounds := postedBounds(v)
 	in := contract.NewKey{Limits: bounds.limits()}
-	v.fill(&in, "owner", "key_type", "tenant", "product", "environment", "description", "allowed_cidrs")
-	project := v.param("project")
-	expires, err := endOfDay(v.posted("expires_at"))
+	v.Fill(&in, "owner", "key_type", "tenant", "product", "environment", "description", "allowed_cidrs")
+	project := v.Param("project")
+	expires, err := page.EndOfDay(v.Posted("expires_at"))
 	if err == nil {
 		in.ExpiresAt = expires
 		var minted contract.KeyWithSecret
-		minted, err = h.Keys.Create(v.ctx(), v.who, in.In(project))
+		minted, err = h.Keys.Create(v.Ctx(), v.Who, in.In(project))
 		if err == nil {
-			path := projectPath(project) + "/keys/" + minted.ID + "/secret"
-			return h.disclose(v, path, disclosed{Heading: "Key created", Secret: minted.Secret.Reveal()})
+			path := page.ProjectPath(project) + "/keys/" + minted.ID + "/secret"
+			return v.Disclose(path, page.Disclosed{Heading: "Key created", Secret: minted.Secret.Reveal()})
 		}
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, project)
+	p, err := h.Projects.Get(v.Ctx(), v.Who, project)
 	if err == nil {
-		err = v.allowed(p, access.KeyCreate)
+		err = v.Allowed(p, access.KeyCreate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m, err := h.configuration(v, p, keysPage)
+	m, err := h.keysPage(v, p)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	markKeyForm(&m.Keys.Create, in, v.posted("expires_at"), wrong)
+	markKeyForm(&m.Keys.Create, in, v.Posted("expires_at"), wrong)
 	m.Keys.Create.Bounds = bounds.form(inheritedByChoice(p), wrong)
-	m.Keys.Create.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.KeysPage(m)}, nil
+	m.Keys.Create.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: projects.KeysPage(m)}, nil
 }
 
-func markKeyForm(form *projects.KeyForm, in contract.NewKey, expiresOn string, wrong *formErrors) {
+func markKeyForm(form *projects.KeyForm, in contract.NewKey, expiresOn string, wrong *page.Errors) {
 	form.Open = true
-	form.Owner = wrong.value("/owner", in.Owner)
-	form.Description = wrong.value("/description", in.Description)
-	form.Expires = wrong.value("/expires_at", expiresOn)
-	choose(form.Types, in.KeyType)
-	choose(form.Environments, in.Environment)
-	form.TypeError, form.EnvError = wrong.take("/key_type"), wrong.take("/environment")
+	form.Owner = wrong.Value("/owner", in.Owner)
+	form.Description = wrong.Value("/description", in.Description)
+	form.Expires = wrong.Value("/expires_at", expiresOn)
+	page.Choose(form.Types, in.KeyType)
+	page.Choose(form.Environments, in.Environment)
+	form.TypeError, form.EnvError = wrong.Take("/key_type"), wrong.Take("/environment")
 	if len(form.Tenants) > 1 {
-		choose(form.Tenants, in.Tenant)
-		form.TenantError = wrong.take("/tenant")
+		page.Choose(form.Tenants, in.Tenant)
+		form.TenantError = wrong.Take("/tenant")
 	}
 	if form.Product != "" {
 		form.OfProduct = in.Product != ""
-		form.ProductError = wrong.take("/product")
+		form.ProductError = wrong.Take("/product")
 	}
-}
-
-// endOfDay parses a day (YYYY-MM-DD) and returns its last second in UTC, nil for "".
-func endOfDay(s string) (*time.Time, error) {
-	if s == "" {
-		return nil, nil
-	}
-	begins, err := time.Parse(time.DateOnly, s)
-	if err != nil {
-		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Enter a date such as 2030-12-31, or leave "+
-			"it empty.")
-	}
-	ends := begins.Add(24*time.Hour - time.Second)
-	return &ends, nil
 }
 
 // showKeySecret shows a created or rotated key, the first time with its secret.
-func (h *Handler) showKeySecret(v *visit) (web.Answer, error) {
+func (h *Handler) showKeySecret(v *page.Visit) (web.Answer, error) {
 	p, k, err := h.keyOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, v.keyHere()+"/secret")
+	found, err := v.Disclosed(keyHere(v) + "/secret")
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return web.Show(projects.ShownPage(h.shown(v, p, k, found))), nil
 }
 
-func (h *Handler) shown(v *visit, p rules.Project, k contract.Key, found *disclosed) projects.Shown {
+func (h *Handler) shown(v *page.Visit, p rules.Project, k contract.Key, found *page.Disclosed) projects.Shown {
 	if found == nil {
-		found = &disclosed{Heading: "Key of " + k.Owner}
+		found = &page.Disclosed{Heading: "Key of " + k.Owner}
 	}
 	m := projects.Shown{
-		Page: v.shell(found.Heading, keySecretPath(p, k.ID), projectsCrumb(), projectCrumb(p),
+		Page: v.Shell(found.Heading, keySecretPath(p, k.ID), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Key"}),
 		Heading: found.Heading,
 		Text:    found.Text,
 		Key:     found.Secret,
-		KeyURL:  keyPath(p, k.ID),
-		BackURL: keysPath(p),
+		KeyURL:  page.KeyPath(p, k.ID),
+		BackURL: page.KeysPath(p),
 		Facts: []ui.Fact{
 			{Label: "Owner", Value: k.Owner},
 			{Label: "Type", Value: k.KeyType},
@@ -236,11 +227,11 @@ func (h *Handler) shown(v *visit, p rules.Project, k contract.Key, found *disclo
 			{Label: "Valid for", Value: reachText(k)},
 			{Label: "Limits", Value: effectiveText(k)},
 			{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
-			{Label: "Expires", Value: momentOrNever(k.ExpiresAt)},
+			{Label: "Expires", Value: page.MomentOrNever(k.ExpiresAt)},
 		},
 	}
 	if address := h.addressFor(p, k); address != "" && found.Secret != "" {
-		m.Curl = curl(address, found.Secret)
+		m.Curl = page.Curl(address, found.Secret)
 	}
 	return m
 }
@@ -258,20 +249,20 @@ func (h *Handler) addressFor(p rules.Project, k contract.Key) string {
 }
 
 // keyIn is the key in the address.
-func keyIn(v *visit) contract.KeyPath { return contract.KeyPath{Key: v.param("key")} }
+func keyIn(v *page.Visit) contract.KeyPath { return contract.KeyPath{Key: v.Param("key")} }
 
 // keyOf finds the key in the address and its project.
-func (h *Handler) keyOf(v *visit) (rules.Project, contract.Key, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) keyOf(v *page.Visit) (rules.Project, contract.Key, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return p, contract.Key{}, err
 	}
 	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
-	k, err := h.Keys.GetFrom(v.ctx(), v.who, home, v.param("key"))
+	k, err := h.Keys.GetFrom(v.Ctx(), v.Who, home, v.Param("key"))
 	return p, k, err
 }
 
-func (h *Handler) showKey(v *visit) (web.Answer, error) {
+func (h *Handler) showKey(v *page.Visit) (web.Answer, error) {
 	p, k, err := h.keyOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -279,53 +270,53 @@ func (h *Handler) showKey(v *visit) (web.Answer, error) {
 	return web.Show(projects.KeyPage(keyModel(v, p, k))), nil
 }
 
-func (h *Handler) freezeKey(v *visit) (web.Answer, error) {
-	return h.changeKey(v, "frozen", h.Keys.InProject(v.param("project")).Freeze)
+func (h *Handler) freezeKey(v *page.Visit) (web.Answer, error) {
+	return h.changeKey(v, "frozen", h.Keys.InProject(v.Param("project")).Freeze)
 }
 
-func (h *Handler) unfreezeKey(v *visit) (web.Answer, error) {
-	return h.changeKey(v, "unfrozen", h.Keys.InProject(v.param("project")).Unfreeze)
+func (h *Handler) unfreezeKey(v *page.Visit) (web.Answer, error) {
+	return h.changeKey(v, "unfrozen", h.Keys.InProject(v.Param("project")).Unfreeze)
 }
 
-func (h *Handler) revokeKey(v *visit) (web.Answer, error) {
-	if err := v.confirmed("Tick the box to revoke the key."); err != nil {
+func (h *Handler) revokeKey(v *page.Visit) (web.Answer, error) {
+	if err := v.Confirmed("Tick the box to revoke the key."); err != nil {
 		return h.refusedKey(v, err)
 	}
-	return h.changeKey(v, "revoked", h.Keys.InProject(v.param("project")).Revoke)
+	return h.changeKey(v, "revoked", h.Keys.InProject(v.Param("project")).Revoke)
 }
 
 func (h *Handler) changeKey(
-	v *visit, flash string, change func(context.Context, access.Principal, contract.KeyPath) (contract.Key, error),
+	v *page.Visit, flash string, change func(context.Context, access.Principal, contract.KeyPath) (contract.Key, error),
 ) (web.Answer, error) {
-	k, err := change(v.ctx(), v.who, keyIn(v))
+	k, err := change(v.Ctx(), v.Who, keyIn(v))
 	if err != nil {
 		return h.refusedKey(v, err)
 	}
 	undo := map[string]string{"frozen": "/unfreeze", "unfrozen": "/freeze"}[flash]
 	if undo != "" {
-		undo = v.keyHere() + undo
+		undo = keyHere(v) + undo
 	}
-	return v.doneUndo(flash, v.keyHere(), undo, k.Display(), k.Owner)
+	return v.DoneUndo(flash, keyHere(v), undo, k.Display(), k.Owner)
 }
 
-func (h *Handler) rotateKey(v *visit) (web.Answer, error) {
-	if err := v.confirmed("Confirm that you want a new secret for this key."); err != nil {
+func (h *Handler) rotateKey(v *page.Visit) (web.Answer, error) {
+	if err := v.Confirmed("Confirm that you want a new secret for this key."); err != nil {
 		return h.refusedKey(v, err)
 	}
-	grace := parseGrace(v.posted("grace_seconds"))
-	minted, err := h.Keys.InProject(v.param("project")).Rotate(v.ctx(), v.who, contract.KeyRotation{
+	grace := parseGrace(v.Posted("grace_seconds"))
+	minted, err := h.Keys.InProject(v.Param("project")).Rotate(v.Ctx(), v.Who, contract.KeyRotation{
 		KeyPath:   keyIn(v),
-		Condition: contract.Condition{IfMatch: v.state},
+		Condition: contract.Condition{IfMatch: v.State},
 		Body:      &contract.Grace{GraceSeconds: &grace},
 	})
 	if err != nil {
-		return h.refusedKey(v, rotatedMeanwhile(err))
+		return h.refusedKey(v, page.RotatedMeanwhile(err))
 	}
 	text := "The old secret has stopped working."
 	if minted.GraceEndsAt != nil {
-		text = "The old secret works until " + moment(*minted.GraceEndsAt) + "."
+		text = "The old secret works until " + page.Moment(*minted.GraceEndsAt) + "."
 	}
-	return h.disclose(v, v.keyHere()+"/secret", disclosed{
+	return v.Disclose(keyHere(v)+"/secret", page.Disclosed{
 		Heading: "Key rotated",
 		Text:    text,
 		Secret:  minted.Secret.Reveal(),
@@ -343,25 +334,25 @@ func parseGrace(seconds string) int64 {
 }
 
 // refusedKey shows the key's page as it is now, with what is wrong with the form.
-func (h *Handler) refusedKey(v *visit, err error) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
+func (h *Handler) refusedKey(v *page.Visit, err error) (web.Answer, error) {
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	p, k, err := h.keyOf(v)
 	if err == nil {
-		err = v.allowed(p, access.KeyChange)
+		err = v.Allowed(p, access.KeyChange)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := keyModel(v, p, k)
-	v.refuse(wrong, m.Revoke)
+	v.Refuse(wrong, m.Revoke)
 	if m.Rotate != nil {
-		v.refuse(wrong, &m.Rotate.Confirm)
-		m.Rotate.Error = wrong.take("/grace_seconds")
+		v.Refuse(wrong, &m.Rotate.Confirm)
+		m.Rotate.Error = wrong.Take("/grace_seconds")
 		m.Rotate.Confirm.Open = m.Rotate.Error != ""
 	}
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.KeyPage(m)}, nil
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: projects.KeyPage(m)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
@@ -60,15 +61,15 @@ const mostNamed = 5
 
 // changeKeys asks before it changes the chosen keys, and changes them once the box is ticked.
 // Each is changed by itself: those before one that cannot be changed stay changed.
-func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) changeKeys(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.KeyChange)
+		err = v.Allowed(p, access.KeyChange)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	do, ok := bulkChanges[v.posted("do")]
+	do, ok := bulkChanges[v.Posted("do")]
 	if !ok {
 		return web.Answer{}, fault.InvalidField("/do", "invalid_action", "Use freeze, unfreeze or revoke.")
 	}
@@ -77,37 +78,37 @@ func (h *Handler) changeKeys(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if len(chosen) == 0 {
-		m, err := h.configuration(v, p, keysPage)
+		m, err := h.keysPage(v, p)
 		m.Keys.BulkError = "Select at least one key."
 		return web.Answer{Status: http.StatusUnprocessableEntity, Page: projects.KeysPage(m)}, err
 	}
 	m := bulkPage(v, p, do, chosen)
-	if v.posted("confirm") != "true" {
+	if v.Posted("confirm") != "true" {
 		return web.Show(projects.KeyBulkPage(m)), nil
 	}
 	for _, k := range chosen {
-		if _, err := do.change(h.Keys.InProject(p.ID), v.ctx(), v.who, k.Path()); err != nil {
-			wrong, ok := formErrorsIn(err)
+		if _, err := do.change(h.Keys.InProject(p.ID), v.Ctx(), v.Who, k.Path()); err != nil {
+			wrong, ok := page.ErrorsIn(err)
 			if !ok {
 				return web.Answer{}, err
 			}
-			m.Error = "The key of " + k.Owner + ", " + k.Display() + ": " + wrong.rest()
-			return web.Answer{Status: wrong.status, Page: projects.KeyBulkPage(m)}, nil
+			m.Error = "The key of " + k.Owner + ", " + k.Display() + ": " + wrong.Rest()
+			return web.Answer{Status: wrong.Status, Page: projects.KeyBulkPage(m)}, nil
 		}
 	}
-	return v.done(do.flash, keysPath(p), chosenText(chosen))
+	return v.Done(do.flash, page.KeysPath(p), chosenText(chosen))
 }
 
 // chosenKeys returns the keys of the form, at most a page of them.
-func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]contract.Key, error) {
-	ids := slices.Compact(slices.Sorted(slices.Values(v.c.Request.PostForm["key"])))
+func (h *Handler) chosenKeys(v *page.Visit, p rules.Project) ([]contract.Key, error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(v.Gin.Request.PostForm["key"])))
 	if len(ids) > models.DefaultLimit {
 		return nil, fault.InvalidField("/key", "too_many", "Select at most %d keys.", models.DefaultLimit)
 	}
 	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
 	var chosen []contract.Key
 	for _, id := range ids {
-		k, err := h.Keys.GetFrom(v.ctx(), v.who, home, id)
+		k, err := h.Keys.GetFrom(v.Ctx(), v.Who, home, id)
 		if err != nil {
 			return nil, err
 		}
@@ -116,20 +117,20 @@ func (h *Handler) chosenKeys(v *visit, p rules.Project) ([]contract.Key, error) 
 	return chosen, nil
 }
 
-func bulkPage(v *visit, p rules.Project, do bulkChange, chosen []contract.Key) projects.KeyBulk {
+func bulkPage(v *page.Visit, p rules.Project, do bulkChange, chosen []contract.Key) projects.KeyBulk {
 	title := do.verb + " " + english.Plural(len(chosen), "key", "")
 	m := projects.KeyBulk{
-		Page: v.shell(title, keysPath(p), projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Keys", URL: keysPath(p)}, ui.Crumb{Text: title}),
+		Page: v.Shell(title, page.KeysPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Keys", URL: page.KeysPath(p)}, ui.Crumb{Text: title}),
 		Title:   title,
-		Action:  keysPath(p) + "/change",
-		Do:      v.posted("do"),
+		Action:  page.KeysPath(p) + "/change",
+		Do:      v.Posted("do"),
 		Impact:  []string{impactOf(chosen), do.text},
 		Undo:    do.undo,
 		Tick:    title,
 		Button:  title,
 		Danger:  do.danger,
-		BackURL: keysPath(p),
+		BackURL: page.KeysPath(p),
 	}
 	for _, k := range chosen {
 		m.Keys = append(m.Keys, keyRow(p, k))

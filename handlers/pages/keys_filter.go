@@ -2,6 +2,7 @@ package pages
 
 import (
 	"postern/core/contract"
+	"postern/handlers/page"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -9,70 +10,70 @@ import (
 
 // keyList is what the list of keys can be asked for. Its names in the query begin with keys_, as old addresses have
 // them. Owner and text are typed into the page's own form, beside the menus.
-func keyList(p rules.Project) *listing {
+func keyList(p rules.Project) *page.Listing {
 	var types []string
 	for _, t := range p.KeyTypes {
 		types = append(types, t.Name)
 	}
-	l := &listing{
-		path:   keysPath(p),
-		prefix: "keys_",
-		one:    "key",
-		orders: []listOrder{{by: "created", desc: true}, {by: "owner"}, {by: "last_used", desc: true}},
-		filters: []listFilter{
-			{name: "owner", title: "Owner", typed: true},
-			{name: "text", title: "Contains", typed: true},
-			{name: "state", title: "State", options: []ui.Option{
+	l := &page.Listing{
+		Path:   page.KeysPath(p),
+		Prefix: "keys_",
+		One:    "key",
+		Orders: []page.ListOrder{{By: "created", Desc: true}, {By: "owner"}, {By: "last_used", Desc: true}},
+		Filters: []page.ListFilter{
+			{Name: "owner", Title: "Owner", Typed: true},
+			{Name: "text", Title: "Contains", Typed: true},
+			{Name: "state", Title: "State", Options: []ui.Option{
 				{Value: contract.KeyActive, Title: "Active"},
 				{Value: contract.KeyFrozen, Title: "Frozen"},
 				{Value: contract.KeyExpired, Title: "Expired"},
 				{Value: contract.KeyRevoked, Title: "Revoked"},
 			}},
-			{name: "type", title: "Type", options: named(types)},
-			{name: "environment", title: "Environment", options: append(
-				[]ui.Option{{Value: "all", Title: "Keys for all"}}, named(environmentNames(p))...,
+			{Name: "type", Title: "Type", Options: page.Named(types)},
+			{Name: "environment", Title: "Environment", Options: append(
+				[]ui.Option{{Value: "all", Title: "Keys for all"}}, page.Named(environmentNames(p))...,
 			)},
-			{name: "tenant", title: "Tenant"},
+			{Name: "tenant", Title: "Tenant"},
 		},
 	}
 	if len(p.Tenants) > 1 {
-		l.filters[len(l.filters)-1].options = named(p.Tenants)
+		l.Filters[len(l.Filters)-1].Options = page.Named(p.Tenants)
 	}
 	return l
 }
 
-// keys is the request for the list of a project's keys.
-func (l *listing) keys(p rules.Project) contract.KeyList {
+// keysAsked is the request for the list of a project's keys.
+func keysAsked(l *page.Listing, p rules.Project) contract.KeyList {
 	return contract.KeyList{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
-		Page:        l.asked(),
-		Owner:       l.get("owner"),
-		State:       l.get("state"),
-		Tenant:      l.get("tenant"),
-		KeyType:     l.get("type"),
-		Environment: l.get("environment"),
-		Text:        l.get("text"),
-		Sort:        l.sorting(),
+		Page:        l.Asked(),
+		Owner:       l.Get("owner"),
+		State:       l.Get("state"),
+		Tenant:      l.Get("tenant"),
+		KeyType:     l.Get("type"),
+		Environment: l.Get("environment"),
+		Text:        l.Get("text"),
+		Sort:        l.Sorting(),
 	}
 }
 
-// keyForm is the form of the filters.
-func (l *listing) keyForm(m ui.List) projects.KeyFilter {
+// filterForm is the form of the filters.
+func filterForm(l *page.Listing, m ui.List) projects.KeyFilter {
 	form := projects.KeyFilter{
-		Action:   l.path,
-		Owner:    l.get("owner"),
-		Text:     l.get("text"),
+		Action:   l.Path,
+		Owner:    l.Get("owner"),
+		Text:     l.Get("text"),
 		ClearURL: m.ClearURL,
 	}
 	for _, name := range []string{"sort", "dir"} {
-		if value := l.get(name); value != "" {
-			form.Kept = append(form.Kept, ui.Hidden{Name: l.prefix + name, Value: value})
+		if value := l.Get(name); value != "" {
+			form.Kept = append(form.Kept, ui.Hidden{Name: l.Prefix + name, Value: value})
 		}
 	}
-	for _, f := range l.filters {
-		options := append([]ui.Option{{Title: "Every " + f.name}}, f.options...)
-		choose(options, l.get(f.name))
-		switch f.name {
+	for _, f := range l.Filters {
+		options := append([]ui.Option{{Title: "Every " + f.Name}}, f.Options...)
+		page.Choose(options, l.Get(f.Name))
+		switch f.Name {
 		case "state":
 			form.States = options
 		case "type":
@@ -84,13 +85,4 @@ func (l *listing) keyForm(m ui.List) projects.KeyFilter {
 		}
 	}
 	return form
-}
-
-// named returns options whose values are their titles.
-func named(names []string) []ui.Option {
-	var out []ui.Option
-	for _, name := range names {
-		out = append(out, ui.Option{Value: name, Title: name})
-	}
-	return out
 }

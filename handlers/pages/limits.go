@@ -7,10 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"postern/core/contract"
-	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -48,17 +46,9 @@ var limitPresets = []limitForm{
 	{of: "owner", window: "day", calls: "10000"},
 }
 
-func windowTitles() []string {
-	var out []string
-	for window := snapshot.Second; window < snapshot.Windows; window++ {
-		out = append(out, window.String())
-	}
-	return out
-}
-
 func limitsSection(p rules.Project) projects.Limits {
 	m := projects.Limits{
-		Action:   projectPath(p.Name) + "/limits",
+		Action:   page.ProjectPath(p.Name) + "/limits",
 		Revision: p.SettingsETag,
 		Rows:     limitRows(limitsAsForm(p.Limits), nil),
 	}
@@ -78,7 +68,7 @@ type limitForm struct {
 // sentence says what the limit does: 100 a minute for each key.
 func (f limitForm) sentence() string {
 	i := slices.IndexFunc(countedRows, func(c counted) bool { return c.name == f.of })
-	return limitsText(map[string]string{f.window: f.calls}) + " for " + strings.ToLower(countedRows[i].title)
+	return page.LimitsText(map[string]string{f.window: f.calls}) + " for " + strings.ToLower(countedRows[i].title)
 }
 
 const maxPostedLimits = 100 // rows that are read of a form; there are 24 different limits
@@ -96,8 +86,8 @@ func postedLimitRows(form url.Values) []limitForm {
 func limitsAsForm(saved contract.ProjectLimits) []limitForm {
 	var out []limitForm
 	for _, c := range countedRows {
-		typed := typedLimits(c.of(saved))
-		for _, window := range windowTitles() {
+		typed := page.TypedLimits(c.of(saved))
+		for _, window := range page.WindowTitles() {
 			if calls, ok := typed[window]; ok {
 				out = append(out, limitForm{of: c.name, window: window, calls: calls})
 			}
@@ -117,7 +107,7 @@ func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
 			New:    row.added,
 			Error:  wrong[i],
 		}
-		for _, window := range windowTitles() {
+		for _, window := range page.WindowTitles() {
 			shown.Windows = append(shown.Windows, ui.Option{Value: window, Title: window, Chosen: window == row.window})
 		}
 		for _, c := range countedRows {
@@ -126,55 +116,6 @@ func limitRows(rows []limitForm, wrong map[int]string) []projects.LimitRow {
 		out = append(out, shown)
 	}
 	return out
-}
-
-// typedLimits formats limits as the form shows them, by window.
-func typedLimits(l map[string]int64) map[string]string {
-	out := map[string]string{}
-	for window, calls := range l {
-		out[window] = strconv.FormatInt(calls, 10)
-	}
-	return out
-}
-
-// postedLimits returns the limits of a form as typed, without empty ones.
-func (v *visit) postedLimits(prefix string) map[string]string {
-	out := map[string]string{}
-	for _, window := range windowTitles() {
-		if typed := strings.TrimSpace(v.posted(prefix + window)); typed != "" {
-			out[window] = typed
-		}
-	}
-	return out
-}
-
-// readLimits parses limits. Text that is no whole number becomes 0, which the rule refuses
-// together with other invalid fields.
-func readLimits(typed map[string]string) *map[string]int64 {
-	out := map[string]int64{}
-	for window, text := range typed {
-		calls, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			calls = 0
-		}
-		out[window] = calls
-	}
-	return &out
-}
-
-// limitsText lists limits as typed, shortest window first: "10 a second, 1,000 a day", ""
-// for none. They need not be numbers.
-func limitsText(typed map[string]string) string {
-	var parts []string
-	for _, window := range windowTitles() {
-		if calls, ok := typed[window]; ok {
-			if n, err := strconv.ParseInt(calls, 10, 64); err == nil {
-				calls = humanize.Comma(n)
-			}
-			parts = append(parts, calls+" "+aWindow(window))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 type limitsForm struct {
@@ -191,7 +132,7 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 	}
 	for i, row := range f.rows {
 		of := typed[row.of]
-		if of == nil || !slices.Contains(windowTitles(), row.window) {
+		if of == nil || !slices.Contains(page.WindowTitles(), row.window) {
 			wrong[i] = "Choose a window and whose calls are counted."
 			continue
 		}
@@ -208,34 +149,34 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 }
 
 // saveLimits saves the form, or does what one of its other buttons asks for.
-func (h *Handler) saveLimits(v *visit) (web.Answer, error) {
-	form := limitsForm{revision: v.posted("revision"), rows: postedLimitRows(v.c.Request.PostForm)}
-	if do := v.posted("do"); do != "" {
+func (h *Handler) saveLimits(v *page.Visit) (web.Answer, error) {
+	form := limitsForm{revision: v.Posted("revision"), rows: postedLimitRows(v.Gin.Request.PostForm)}
+	if do := v.Posted("do"); do != "" {
 		return h.changeLimits(v, form, do)
 	}
 	typed, wrong := form.byCounted()
 	if len(wrong) > 0 {
 		return h.saved(v, fault.New(fault.Invalid, "invalid_limits", "Nothing has been saved yet."), "limits",
-			v.param("project"), form)
+			v.Param("project"), form)
 	}
-	_, err := h.Projects.Update(v.ctx(), v.who, contract.ProjectUpdate{
+	_, err := h.Projects.Update(v.Ctx(), v.Who, contract.ProjectUpdate{
 		ProjectPath: projectIn(v),
-		Condition:   v.condition(),
+		Condition:   v.Condition(),
 		Body: contract.ProjectChange{Limits: contract.ProjectLimitsChange{
-			Key:     (*contract.Limits)(readLimits(typed["key"])),
-			Owner:   (*contract.Limits)(readLimits(typed["owner"])),
-			IP:      (*contract.Limits)(readLimits(typed["ip"])),
-			Project: (*contract.Limits)(readLimits(typed["project"])),
+			Key:     (*contract.Limits)(page.ReadLimits(typed["key"])),
+			Owner:   (*contract.Limits)(page.ReadLimits(typed["owner"])),
+			IP:      (*contract.Limits)(page.ReadLimits(typed["ip"])),
+			Project: (*contract.Limits)(page.ReadLimits(typed["project"])),
 		}},
 	})
-	return h.saved(v, err, "limits", v.param("project"), form)
+	return h.saved(v, err, "limits", v.Param("project"), form)
 }
 
 // changeLimits adds and removes rows of the form, without saving anything.
-func (h *Handler) changeLimits(v *visit, form limitsForm, do string) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) changeLimits(v *page.Visit, form limitsForm, do string) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -258,36 +199,36 @@ func (h *Handler) changeLimits(v *visit, form limitsForm, do string) (web.Answer
 	if err != nil {
 		return web.Answer{}, err
 	}
-	form.mark(&m, &formErrors{})
+	form.mark(&m, &page.Errors{})
 	return web.Show(limitsPage.show(m)), nil
 }
 
 func (limitsForm) page() *configuredPage { return limitsPage }
 
-func (f limitsForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f limitsForm) mark(m *projects.Configure, wrong *page.Errors) {
 	m.Limits.Revision = f.revision
 	_, mistakes := f.byCounted()
 	for i, row := range f.rows {
 		if row.calls == "" {
 			continue // it is not sent, so the error is another row's
 		}
-		if detail := wrong.take("/limits/" + row.of + "/" + row.window); detail != "" {
+		if detail := wrong.Take("/limits/" + row.of + "/" + row.window); detail != "" {
 			mistakes[i] = detail
 		}
 	}
 	m.Limits.Rows = limitRows(f.rows, mistakes)
-	m.Limits.Error = wrong.rest()
+	m.Limits.Error = wrong.Rest()
 }
 
 func (f limitsForm) compare(m *projects.Conflict, p rules.Project) error {
-	m.What, m.Action = "Limits or other settings", projectPath(p.Name)+"/limits"
+	m.What, m.Action = "Limits or other settings", page.ProjectPath(p.Name)+"/limits"
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}}
 	typed, _ := f.byCounted()
 	for _, c := range countedRows {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  c.title,
-			Yours:  textOrNone(limitsText(typed[c.name])),
-			Theirs: textOrNone(limitsText(typedLimits(c.of(p.Limits)))),
+			Yours:  page.TextOrNone(page.LimitsText(typed[c.name])),
+			Theirs: page.TextOrNone(page.LimitsText(page.TypedLimits(c.of(p.Limits)))),
 		})
 	}
 	for _, row := range f.rows {

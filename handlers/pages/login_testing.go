@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/login"
@@ -17,40 +18,40 @@ import (
 
 // startTestLogin starts a test login of an app client in the visitor's browser. The dashboard
 // takes the application's place.
-func (h *Handler) startTestLogin(v *visit) (web.Answer, error) {
+func (h *Handler) startTestLogin(v *page.Visit) (web.Answer, error) {
 	_, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	browser := login.NewBrowser()
-	attempt, err := h.Login.StartTestLogin(v.ctx(), v.who, c.ID, browser)
+	attempt, err := h.Login.StartTestLogin(v.Ctx(), v.Who, c.ID, browser)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	h.Web.KeepLogin(v.c.Writer, v.c.Request, attempt, browser)
+	h.Web.KeepLogin(v.Gin.Writer, v.Gin.Request, attempt, browser)
 	return web.Redirect("/oauth/" + url.PathEscape(c.ID) + "/login/" + attempt), nil
 }
 
 // showTestLogin shows the outcome of a test login. Visitors without a session are redirected
 // to sign-in without the code, which must not end up in another address.
-func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
-	signedIn, err := v.authenticate()
+func (h *Handler) showTestLogin(v *page.Visit) (web.Answer, error) {
+	signedIn, err := v.Authenticate()
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if !signedIn {
 		return web.Redirect("/signin"), nil
 	}
-	got := web.ParseOAuthParams(v.c.Request.URL.Query())
-	v.c.Header("Referrer-Policy", "no-referrer")
+	got := web.ParseOAuthParams(v.Gin.Request.URL.Query())
+	v.Gin.Header("Referrer-Policy", "no-referrer")
 	in := login.TestLoginResponse{
-		ClientID: v.param("client"),
+		ClientID: v.Param("client"),
 		Code:     got.Get("code"),
 		State:    got.Get("state"),
 		Error:    got.Get("error"),
 	}
 	attempt, _, _ := strings.Cut(in.State, ".")
-	result, err := h.Login.FinishTestLogin(v.ctx(), v.who, in, h.Web.LoginSecret(v.c.Request, attempt))
+	result, err := h.Login.FinishTestLogin(v.Ctx(), v.Who, in, h.Web.LoginSecret(v.Gin.Request, attempt))
 	if code := fault.CodeOf(err); err != nil && code != login.CodeTestLoginOver && code != login.CodeTestLoginRefused {
 		return web.Answer{}, err
 	}
@@ -59,8 +60,8 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 		return web.Answer{}, modelErr
 	}
 	if err != nil {
-		h.Web.Log.InfoContext(v.ctx(), "a login failed",
-			"request", web.RequestID(v.ctx()), "client", v.param("client"), "error", err)
+		h.Web.Log.InfoContext(v.Ctx(), "a login failed",
+			"request", web.RequestID(v.Ctx()), "client", v.Param("client"), "error", err)
 		m.Problem = web.ProblemOf(err, "").Detail
 		return web.Answer{Status: http.StatusForbidden, Page: projects.TestLoginPage(m)}, nil
 	}
@@ -70,20 +71,23 @@ func (h *Handler) showTestLogin(v *visit) (web.Answer, error) {
 }
 
 // testLoginModel is the page without the outcome.
-func (h *Handler) testLoginModel(v *visit) (projects.TestLogin, error) {
-	c, err := h.Login.Client(v.ctx(), v.who, appClientIn(v))
+func (h *Handler) testLoginModel(v *page.Visit) (projects.TestLogin, error) {
+	c, err := h.Login.Client(v.Ctx(), v.Who, appClientIn(v))
 	if err != nil {
 		return projects.TestLogin{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: c.Tenant})
+	t, err := h.Projects.Tenant(v.Ctx(), v.Who, contract.TenantPath{Tenant: c.Tenant})
 	if err != nil {
 		return projects.TestLogin{}, err
 	}
-	v.selectTeam(t.Team)
+	v.SelectTeam(t.Team)
 	title := "Test login of " + c.Name
-	m := projects.TestLogin{Page: v.shell(title, "/projects", projectsCrumb(), ui.Crumb{Text: title}), Name: c.Name}
+	m := projects.TestLogin{
+		Page: v.Shell(title, "/projects", page.ProjectsCrumb(), ui.Crumb{Text: title}),
+		Name: c.Name,
+	}
 	if len(t.Projects) > 0 {
-		m.BackURL = projectPath(t.Projects[0]) + "/login/" + url.PathEscape(c.ID)
+		m.BackURL = page.ProjectPath(t.Projects[0]) + "/login/" + url.PathEscape(c.ID)
 	}
 	return m, nil
 }

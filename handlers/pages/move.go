@@ -2,6 +2,7 @@ package pages
 
 import (
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
@@ -12,17 +13,17 @@ import (
 
 // moveSection is the form that gives a project to another team of which the visitor is an
 // owner; nil where there is none.
-func (h *Handler) moveSection(v *visit, p rules.Project) (*projects.Move, error) {
-	if !v.mayChange(p, access.ProjectMove) {
+func (h *Handler) moveSection(v *page.Visit, p rules.Project) (*projects.Move, error) {
+	if !v.MayChange(p, access.ProjectMove) {
 		return nil, nil
 	}
-	teams, err := h.Accounts.Teams(v.ctx(), v.who, contract.OwnTeamList{Page: contract.Page{Limit: models.MaxLimit}})
+	teams, err := h.Accounts.Teams(v.Ctx(), v.Who, contract.OwnTeamList{Page: contract.Page{Limit: models.MaxLimit}})
 	if err != nil {
 		return nil, err
 	}
-	m := &projects.Move{Action: projectPath(p.Name) + "/move"}
+	m := &projects.Move{Action: page.ProjectPath(p.Name) + "/move"}
 	for _, team := range teams.Items {
-		if team.ID != p.Team && v.who.May(team.ID, access.ProjectMove) {
+		if team.ID != p.Team && v.Who.May(team.ID, access.ProjectMove) {
 			m.Teams = append(m.Teams, ui.Option{Value: team.ID, Title: team.Name})
 		}
 	}
@@ -32,25 +33,25 @@ func (h *Handler) moveSection(v *visit, p rules.Project) (*projects.Move, error)
 	return m, nil
 }
 
-func (h *Handler) moveProject(v *visit) (web.Answer, error) {
-	team := v.posted("team")
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) moveProject(v *page.Visit) (web.Answer, error) {
+	team := v.Posted("team")
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = access.Check(v.who, p.Team, access.ProjectMove)
+	err = access.Check(v.Who, p.Team, access.ProjectMove)
 	if err == nil {
-		err = v.confirmed("Tick the box to move the project.")
+		err = v.Confirmed("Tick the box to move the project.")
 	}
 	if err == nil {
-		_, err = h.Projects.Move(v.ctx(), v.who, contract.ProjectMove{
+		_, err = h.Projects.Move(v.Ctx(), v.Who, contract.ProjectMove{
 			ProjectPath: p.Path(), Body: contract.ProjectTeam{Team: team},
 		})
 	}
 	if err == nil {
-		return v.done("moved", settingsPage.path(v), p.DisplayName)
+		return v.Done("moved", settingsPage.path(v), p.DisplayName)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -59,11 +60,11 @@ func (h *Handler) moveProject(v *visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if m.Move == nil { // the visitor has no other team any more
-		m.Move = &projects.Move{Action: projectPath(p.Name) + "/move"}
+		m.Move = &projects.Move{Action: page.ProjectPath(p.Name) + "/move"}
 	}
 	for i := range m.Move.Teams {
 		m.Move.Teams[i].Chosen = m.Move.Teams[i].Value == team
 	}
-	m.Move.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.SettingsPage(m)}, nil
+	m.Move.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: projects.SettingsPage(m)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -16,46 +17,46 @@ import (
 )
 
 func openAPIPath(p rules.Project, version string) string {
-	return projectPath(p.Name) + "/versions/" + version + "/openapi"
+	return page.ProjectPath(p.Name) + "/versions/" + version + "/openapi"
 }
 
-func (h *Handler) showOpenAPI(v *visit) (web.Answer, error) {
+func (h *Handler) showOpenAPI(v *page.Visit) (web.Answer, error) {
 	return h.openAPIWith(v, func(*projects.OpenAPI) {}, http.StatusOK)
 }
 
 // openAPIWith shows the document of a version with what mark adds to the page.
-func (h *Handler) openAPIWith(v *visit, mark func(*projects.OpenAPI), status int) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) openAPIWith(v *page.Visit, mark func(*projects.OpenAPI), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Projects.OpenAPI(v.ctx(), v.who, versionIn(v, p))
+	found, err := h.Projects.OpenAPI(v.Ctx(), v.Who, versionIn(v, p))
 	none := fault.CodeOf(err) == "no_openapi_document"
 	if err != nil && !none {
 		return web.Answer{}, err
 	}
 	name := found.Of
 	for _, version := range p.Versions {
-		if version.ID == v.param("version") || name == "" && version.Name == v.param("version") {
+		if version.ID == v.Param("version") || name == "" && version.Name == v.Param("version") {
 			name = version.Name
 		}
 	}
-	v.selectTeam(p.Team)
-	path := openAPIPath(p, v.param("version"))
+	v.SelectTeam(p.Team)
+	path := openAPIPath(p, v.Param("version"))
 	title := "OpenAPI document of " + name
 	m := projects.OpenAPI{
-		Page:    v.shell(title, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: title}),
+		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: title}),
 		Version: name,
 		URL:     path,
-		BackURL: projectPath(p.Name),
+		BackURL: page.ProjectPath(p.Name),
 	}
-	mayChange := v.mayChange(p, access.ProjectUpdate)
+	mayChange := v.MayChange(p, access.ProjectUpdate)
 	if !none {
-		m.Facts, m.Search, m.Total = openAPIFacts(found), v.c.Query("q"), len(found.Operations)
-		m.Warnings = noticesOf(found.Warnings)
-		addOperations(&m, found, v.c.Query("page"))
+		m.Facts, m.Search, m.Total = openAPIFacts(found), v.Gin.Query("q"), len(found.Operations)
+		m.Warnings = page.NoticesOf(found.Warnings)
+		addOperations(&m, found, v.Gin.Query("page"))
 		if mayChange {
-			m.RulesURL = rulesPath(p, v.param("version")) + "?proposed=true#change"
+			m.RulesURL = rulesPath(p, v.Param("version")) + "?proposed=true#change"
 			m.Remove = &ui.Confirmation{
 				Action: path + "/remove",
 				ID:     "remove-openapi",
@@ -96,16 +97,16 @@ func openAPIFacts(found contract.OpenAPI) []ui.Fact {
 // maxServers bounds the servers that a page shows.
 const maxServers = 20
 
-func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) saveOpenAPI(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	in := contract.OpenAPIUpdate{VersionPath: versionIn(v, p), Condition: v.condition()}
-	url, document := strings.TrimSpace(v.posted("openapi_url")), v.posted("openapi_document")
+	in := contract.OpenAPIUpdate{VersionPath: versionIn(v, p), Condition: v.Condition()}
+	url, document := strings.TrimSpace(v.Posted("openapi_url")), v.Posted("openapi_document")
 	switch {
 	case url != "":
 		in.SetURL(url)
@@ -115,53 +116,53 @@ func (h *Handler) saveOpenAPI(v *visit) (web.Answer, error) {
 		err = fault.InvalidField("/url", "required", "Enter the URL of a document, or the document itself.")
 	}
 	if err == nil {
-		_, err = h.Projects.SetOpenAPI(v.ctx(), v.who, in)
+		_, err = h.Projects.SetOpenAPI(v.Ctx(), v.Who, in)
 	}
 	if err == nil {
-		return v.done("openapi", openAPIPath(p, v.param("version")), p.DisplayName)
+		return v.Done("openapi", openAPIPath(p, v.Param("version")), p.DisplayName)
 	}
-	shown := func(problem string, wrong *formErrors, status int) (web.Answer, error) {
+	shown := func(problem string, wrong *page.Errors, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
 			f := m.Form
-			f.URL, f.Error = wrong.value("/url", url), problem
+			f.URL, f.Error = wrong.Value("/url", url), problem
 			f.Document = ui.Value{Text: document}
 			if problem == "" {
 				f.Revision = in.IfMatch
-				f.Document.Error = wrong.rest()
+				f.Document.Error = wrong.Rest()
 			}
 		}, status)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return shown("The document has changed since you opened this page. The current version is shown above. To "+
-			"replace it with yours, save again.", &formErrors{}, http.StatusPreconditionFailed)
+			"replace it with yours, save again.", &page.Errors{}, http.StatusPreconditionFailed)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	return shown("", wrong, wrong.status)
+	return shown("", wrong, wrong.Status)
 }
 
-func (h *Handler) removeOpenAPI(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) removeOpenAPI(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the document.")
+		err = v.Confirmed("Tick the box to remove the document.")
 	}
 	if err == nil {
-		_, err = h.Projects.RemoveOpenAPI(v.ctx(), v.who, contract.OpenAPIRemoval{VersionPath: versionIn(v, p)})
+		_, err = h.Projects.RemoveOpenAPI(v.Ctx(), v.Who, contract.OpenAPIRemoval{VersionPath: versionIn(v, p)})
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
 			if m.Remove != nil {
-				m.Remove.Error = wrong.rest()
+				m.Remove.Error = wrong.Rest()
 			}
-		}, wrong.status)
+		}, wrong.Status)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("openapi_gone", openAPIPath(p, v.param("version")), p.DisplayName)
+	return v.Done("openapi_gone", openAPIPath(p, v.Param("version")), p.DisplayName)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/views/projects"
 )
 
@@ -46,7 +47,7 @@ func TestAddOperations_pages(t *testing.T) {
 		_, next, _ := strings.Cut(m.Paging.NextURL, "page=")
 		at, _, _ = strings.Cut(next, "&")
 	}
-	if len(seen) != all || pages != all/pagingSize {
+	if len(seen) != all || pages != all/page.PagingSize {
 		t.Errorf("%d operations on %d pages", len(seen), pages)
 	}
 }

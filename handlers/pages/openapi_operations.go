@@ -10,6 +10,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/openapi/reference"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -20,7 +21,7 @@ import (
 
 // addOperations adds a page of the operations with a text in their path, summary, scopes or tag, by tag in the order in
 // which the tags come first.
-func addOperations(m *projects.OpenAPI, found contract.OpenAPI, page string) {
+func addOperations(m *projects.OpenAPI, found contract.OpenAPI, shown string) {
 	order, search := map[string]int{}, strings.ToLower(strings.TrimSpace(m.Search))
 	var matching []contract.OpenAPIOperation
 	for _, op := range found.Operations {
@@ -38,7 +39,7 @@ func addOperations(m *projects.OpenAPI, found contract.OpenAPI, page string) {
 	at := func(page int) string {
 		return m.URL + "?" + url.Values{"q": {m.Search}, "page": {strconv.Itoa(page)}}.Encode() + "#openapi-operations"
 	}
-	from, to, paging := pageOf("operations", len(matching), page, at)
+	from, to, paging := page.PageOf("operations", len(matching), shown, at)
 	m.Groups, m.Paging = operationGroups(matching[from:to], m.URL), paging
 }
 
@@ -72,9 +73,9 @@ func short(text string) string {
 
 // addOpenAPISettings adds what the gateway does with the document, and the requests that did not match it.
 func (h *Handler) addOpenAPISettings(
-	v *visit, p rules.Project, m *projects.OpenAPI, mayChange bool, path string,
+	v *page.Visit, p rules.Project, m *projects.OpenAPI, mayChange bool, path string,
 ) error {
-	settings, err := h.Projects.OpenAPISettings(v.ctx(), v.who, versionIn(v, p))
+	settings, err := h.Projects.OpenAPISettings(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (h *Handler) addOpenAPISettings(
 	for _, one := range settings.Unchecked {
 		m.Unchecked = append(m.Unchecked, ui.Fact{Label: one.At, Value: one.Reason})
 	}
-	invalid, err := h.Usage.InvalidRequests(v.ctx(), v.who, versionIn(v, p))
+	invalid, err := h.Usage.InvalidRequests(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil && fault.KindOf(err) != fault.Forbidden {
 		return err
 	}
@@ -101,25 +102,25 @@ func (h *Handler) addOpenAPISettings(
 }
 
 // versionIn is the version in the address.
-func versionIn(v *visit, p rules.Project) contract.VersionPath {
-	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: p.ID}, Version: v.param("version")}
+func versionIn(v *page.Visit, p rules.Project) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: contract.ProjectPath{Project: p.ID}, Version: v.Param("version")}
 }
 
-func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) saveOpenAPISettings(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	in := contract.OpenAPISettingsUpdate{
-		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: v.posted("revision")},
+		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: v.Posted("revision")},
 	}
-	v.fill(&in.Body, "validation", "publication")
-	_, err = h.Projects.SetOpenAPISettings(v.ctx(), v.who, in)
+	v.Fill(&in.Body, "validation", "publication")
+	_, err = h.Projects.SetOpenAPISettings(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("openapi_used", openAPIPath(p, v.param("version")), p.DisplayName)
+		return v.Done("openapi_used", openAPIPath(p, v.Param("version")), p.DisplayName)
 	}
 	shown := func(problem, wrong string, status int) (web.Answer, error) {
 		return h.openAPIWith(v, func(m *projects.OpenAPI) {
@@ -132,29 +133,29 @@ func (h *Handler) saveOpenAPISettings(v *visit) (web.Answer, error) {
 			"again.", "",
 			http.StatusPreconditionFailed)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	validation := wrong.value("/validation", "").Error
-	return shown(wrong.rest(), validation, wrong.status)
+	validation := wrong.Value("/validation", "").Error
+	return shown(wrong.Rest(), validation, wrong.Status)
 }
 
-func (h *Handler) showOperation(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showOperation(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, of, err := h.Projects.OpenAPIOperation(v.ctx(), v.who, versionIn(v, p), v.c.Query("method"),
-		v.c.Query("path"))
+	found, of, err := h.Projects.OpenAPIOperation(v.Ctx(), v.Who, versionIn(v, p), v.Gin.Query("method"),
+		v.Gin.Query("path"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	back := openAPIPath(p, v.param("version"))
+	v.SelectTeam(p.Team)
+	back := openAPIPath(p, v.Param("version"))
 	title := found.Method + " " + found.Path
 	m := projects.Operation{
-		Page: v.shell(title, back, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell(title, back, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "OpenAPI document of version " + of, URL: back}, ui.Crumb{Text: title}),
 		Method:      found.Method,
 		Path:        found.Path,

@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	rules "postern/service/projects"
 	"postern/service/usage"
 	"postern/views/projects"
@@ -17,12 +18,12 @@ import (
 var lastDay = periods[0]
 
 // overview sums up a project for its first page.
-func (h *Handler) overview(v *visit, p rules.Project) (m projects.Overview, err error) {
-	traffic, err := h.Usage.Traffic(v.ctx(), v.who, p.ID, lastDay.step, lastDay.from(time.Now()))
+func (h *Handler) overview(v *page.Visit, p rules.Project) (m projects.Overview, err error) {
+	traffic, err := h.Usage.Traffic(v.Ctx(), v.Who, p.ID, lastDay.step, lastDay.from(time.Now()))
 	if err != nil {
 		return m, err
 	}
-	latest, err := h.Exports.Latest(v.ctx(), v.who, []string{p.ID})
+	latest, err := h.Exports.Latest(v.Ctx(), v.Who, []string{p.ID})
 	if err != nil {
 		return m, err
 	}
@@ -38,9 +39,9 @@ func overviewOf(p contract.Project, traffic usage.Series, latest contract.Export
 		P50:        projects.LatencyText(sum.Total.P50),
 		P95:        projects.LatencyText(sum.Total.P95),
 		Spark:      chartOf(lastDay, lastDay.from(time.Now()), traffic),
-		UsageURL:   projectPath(p.Name) + "/usage",
+		UsageURL:   page.ProjectPath(p.Name) + "/usage",
 		LastExport: lastExportText(latest),
-		ExportURL:  projectPath(p.Name) + "/export",
+		ExportURL:  page.ProjectPath(p.Name) + "/export",
 		Leaves:     portability(p, latest),
 	}
 	if sum.Rejected > 0 {
@@ -58,7 +59,7 @@ func portability(p contract.Project, latest contract.Export) projects.Portabilit
 	out := projects.Portability{
 		Badge: ui.Badge{Text: "not exported yet"},
 		Note:  "See what moves",
-		URL:   projectPath(p.Name) + "/export/preview",
+		URL:   page.ProjectPath(p.Name) + "/export/preview",
 	}
 	of := latest.Ledger
 	all := of.Exact + of.Approximate + of.Lossy + of.Skipped
@@ -71,6 +72,6 @@ func portability(p contract.Project, latest contract.Export) projects.Portabilit
 		out.Badge.Tone = ui.Warn
 	}
 	out.Note = humanize.Comma(of.Exact) + " of " + humanize.Comma(all) + " items exact"
-	out.URL = ledgerPath(latest.ID)
+	out.URL = page.LedgerPath(latest.ID)
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -18,62 +19,62 @@ const productsPath = "/products"
 func productPath(id string) string { return productsPath + "/" + url.PathEscape(id) }
 
 // productIn is the product in the page's address.
-func productIn(v *visit) contract.ProductPath {
-	return contract.ProductPath{Product: v.param("product")}
+func productIn(v *page.Visit) contract.ProductPath {
+	return contract.ProductPath{Product: v.Param("product")}
 }
 
-func (h *Handler) showProducts(v *visit) (web.Answer, error) {
-	return h.productListWith(v, contract.NewProduct{}, &formErrors{})
+func (h *Handler) showProducts(v *page.Visit) (web.Answer, error) {
+	return h.productListWith(v, contract.NewProduct{}, &page.Errors{})
 }
 
 // productListWith is the chosen team's list with the form as it was typed.
-func (h *Handler) productListWith(v *visit, typed contract.NewProduct, wrong *formErrors) (web.Answer, error) {
-	v.selectTeam(typed.Team)
-	list := groupingList(productsPath, "product").read(v)
-	found, err := h.Projects.Products(v.ctx(), v.who, list.ofTeam(v.who.HomeTeam))
+func (h *Handler) productListWith(v *page.Visit, typed contract.NewProduct, wrong *page.Errors) (web.Answer, error) {
+	v.SelectTeam(typed.Team)
+	list := page.GroupingList(productsPath, "product").Read(v)
+	found, err := h.Projects.Products(v.Ctx(), v.Who, list.OfTeam(v.Who.HomeTeam))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := products.List{
-		Page: v.shell("Products", productsPath, ui.Crumb{Text: "Products"}),
-		List: listView(list, found),
+		Page: v.Shell("Products", productsPath, ui.Crumb{Text: "Products"}),
+		List: page.ListView(list, found),
 	}
 	for _, p := range found.Items {
 		m.Rows = append(m.Rows, products.Row{
 			URL:         productPath(p.ID),
 			Name:        p.Name,
 			DisplayName: p.DisplayName,
-			Created:     day(p.CreatedAt),
-			Projects:    projectLinks(p.Projects),
+			Created:     page.Day(p.CreatedAt),
+			Projects:    page.ProjectLinks(p.Projects),
 		})
 	}
-	if v.who.May(v.who.HomeTeam, access.ProductCreate) {
+	if v.Who.May(v.Who.HomeTeam, access.ProductCreate) {
 		m.Create = &products.Create{
-			Open:        wrong.status != 0,
+			Open:        wrong.Status != 0,
 			Action:      productsPath,
-			Team:        v.who.HomeTeam,
-			Name:        wrong.value("/name", typed.Name),
-			DisplayName: wrong.value("/display_name", typed.DisplayName),
+			Team:        v.Who.HomeTeam,
+			Name:        wrong.Value("/name", typed.Name),
+			DisplayName: wrong.Value("/display_name", typed.DisplayName),
 		}
-		m.Create.Error = wrong.rest()
+		m.Create.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: products.ListPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: products.ListPage(m)}, nil
 }
 
-func (h *Handler) createProduct(v *visit) (web.Answer, error) {
+func (h *Handler) createProduct(v *page.Visit) (web.Answer, error) {
 	var typed contract.NewProduct
-	v.fill(&typed, "team", "name", "display_name")
-	made, err := h.Projects.CreateProduct(v.ctx(), v.who, contract.ProductCreation{Body: typed})
-	if wrong, ok := formErrorsIn(err); ok {
+	v.Fill(&typed, "team", "name", "display_name")
+	made, err := h.Projects.CreateProduct(v.Ctx(), v.Who, contract.ProductCreation{Body: typed})
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.productListWith(v, typed, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("product_made", productPath(made.ID), made.DisplayName)
+	return v.Done("product_made", productPath(made.ID), made.DisplayName)
 }
 
-func (h *Handler) showProduct(v *visit) (web.Answer, error) {
+func (h *Handler) showProduct(v *page.Visit) (web.Answer, error) {
 	m, err := h.productPage(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -84,41 +85,41 @@ func (h *Handler) showProduct(v *visit) (web.Answer, error) {
 func productsCrumb() ui.Crumb { return ui.Crumb{Text: "Products", URL: productsPath} }
 
 // productModel is a product's page.
-func (v *visit) productModel(p contract.Product) products.Product {
-	v.selectTeam(p.Team)
+func productModel(v *page.Visit, p contract.Product) products.Product {
+	v.SelectTeam(p.Team)
 	path := productPath(p.ID)
 	m := products.Product{
-		Page:        v.shell(p.DisplayName, path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Page:        v.Shell(p.DisplayName, path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		Name:        p.Name,
 		DisplayName: p.DisplayName,
 		Facts: []ui.Fact{
 			{Label: "Name", Value: p.Name, Mono: true},
 			{Label: "ID", Value: p.ID, Mono: true, Copy: "product-id"},
-			{Label: "Created", Value: moment(p.CreatedAt)},
+			{Label: "Created", Value: page.Moment(p.CreatedAt)},
 		},
-		Projects: projectLinks(p.Projects),
+		Projects: page.ProjectLinks(p.Projects),
 	}
-	if v.who.May(p.Team, access.ProductUpdate) {
+	if v.Who.May(p.Team, access.ProductUpdate) {
 		m.Rename = &products.Rename{Action: path, Revision: p.ETag, DisplayName: ui.Value{Text: p.DisplayName}}
 	}
 	return m
 }
 
-func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
-	in := contract.ProductUpdate{ProductPath: productIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "display_name")
-	p, err := h.Projects.UpdateProduct(v.ctx(), v.who, in)
+func (h *Handler) renameProduct(v *page.Visit) (web.Answer, error) {
+	in := contract.ProductUpdate{ProductPath: productIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "display_name")
+	p, err := h.Projects.UpdateProduct(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("settings", productPath(p.ID), p.DisplayName)
+		return v.Done("settings", productPath(p.ID), p.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.productConflict(v, *in.Body.DisplayName)
 	}
-	return h.refusedProduct(v, err, access.ProductUpdate, func(m *products.Product, wrong *formErrors) {
+	return h.refusedProduct(v, err, access.ProductUpdate, func(m *products.Product, wrong *page.Errors) {
 		if m.Rename != nil {
 			m.Rename.Revision = in.IfMatch
-			m.Rename.DisplayName = wrong.value("/display_name", *in.Body.DisplayName)
-			m.Rename.Error = wrong.rest()
+			m.Rename.DisplayName = wrong.Value("/display_name", *in.Body.DisplayName)
+			m.Rename.Error = wrong.Rest()
 		}
 	})
 }
@@ -126,15 +127,15 @@ func (h *Handler) renameProduct(v *visit) (web.Answer, error) {
 // refusedProduct shows the product's page with what mark adds to it, to visitors with the
 // permission for the action.
 func (h *Handler) refusedProduct(
-	v *visit, err error, action access.Action, mark func(*products.Product, *formErrors),
+	v *page.Visit, err error, action access.Action, mark func(*products.Product, *page.Errors),
 ) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
+	p, err := h.Projects.Product(v.Ctx(), v.Who, productIn(v))
 	if err == nil {
-		err = access.Check(v.who, p.Team, action)
+		err = access.Check(v.Who, p.Team, action)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -144,18 +145,18 @@ func (h *Handler) refusedProduct(
 		return web.Answer{}, err
 	}
 	mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: products.ProductPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: products.ProductPage(m)}, nil
 }
 
 // productConflict shows what was saved meanwhile beside what was typed.
-func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
-	p, err := h.Projects.Product(v.ctx(), v.who, productIn(v))
+func (h *Handler) productConflict(v *page.Visit, mine string) (web.Answer, error) {
+	p, err := h.Projects.Product(v.Ctx(), v.Who, productIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	path := productPath(p.ID)
 	m := projects.Conflict{
-		Page:    v.shell("Changed since you opened it", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Page:    v.Shell("Changed since you opened it", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		BackURL: path,
 		Action:  path,
 		What:    "The product " + p.Name,
@@ -163,4 +164,55 @@ func (h *Handler) productConflict(v *visit, mine string) (web.Answer, error) {
 		Hidden:  []projects.Pair{{Name: "revision", Value: p.ETag}, {Name: "display_name", Value: mine}},
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
+}
+
+// productPage is a product's page with the form that deletes it.
+func (h *Handler) productPage(v *page.Visit) (products.Product, error) {
+	p, d, err := h.Projects.ProductAndDeletion(v.Ctx(), v.Who, productIn(v))
+	if err != nil {
+		return products.Product{}, err
+	}
+	m := productModel(v, p)
+	action := productPath(p.ID) + "/delete"
+	if !v.Who.May(p.Team, access.ProductDelete) {
+		return m, nil
+	}
+	m.Delete = &ui.Confirmation{
+		ID:     "delete-confirm",
+		Action: action,
+		Verb:   "Delete",
+		Kind:   "product",
+		Name:   p.DisplayName,
+		Impact: []string{"It has no projects."},
+	}
+	if len(p.Projects) > 0 || d.ActiveKeys > 0 {
+		m.Delete.ID, m.Delete.Type = "erase-confirm", p.Name
+		m.Delete.Facts = []ui.Fact{
+			page.CountFact("Projects", int64(len(p.Projects))),
+			page.KeysFact(d.Keys, d.ActiveKeys),
+		}
+		callers, err := h.Projects.CallersOfProduct(v.Ctx(), v.Who, p.ID)
+		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
+			"The keys, which are valid for all of its projects, are revoked. The projects stay, without a product.")
+	}
+	return m, nil
+}
+
+func (h *Handler) deleteProduct(v *page.Visit) (web.Answer, error) {
+	typed := v.Posted("typed_name")
+	p, err := h.Projects.Product(v.Ctx(), v.Who, productIn(v))
+	if err == nil && typed == "" {
+		err = v.Confirmed("Tick the box, or type the product's name, to delete the product.")
+	}
+	if err == nil {
+		_, err = h.Projects.DeleteProduct(v.Ctx(), v.Who, contract.ProductRemoval{
+			ProductPath: p.Path(), Confirm: typed,
+		})
+	}
+	if err == nil {
+		return v.Done("product_gone", productsPath, p.DisplayName)
+	}
+	return h.refusedProduct(v, err, access.ProductDelete, func(m *products.Product, wrong *page.Errors) {
+		v.Mark(m.Delete, wrong)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -13,47 +14,47 @@ import (
 	"postern/views/ui"
 )
 
-func tenantsOf(p rules.Project) string { return projectPath(p.Name) + "/tenants" }
+func tenantsOf(p rules.Project) string { return page.ProjectPath(p.Name) + "/tenants" }
 
-func (h *Handler) showProjectTenants(v *visit) (web.Answer, error) {
-	return h.projectTenantsWith(v, contract.NewTenant{}, &formErrors{})
+func (h *Handler) showProjectTenants(v *page.Visit) (web.Answer, error) {
+	return h.projectTenantsWith(v, contract.NewTenant{}, &page.Errors{})
 }
 
 // projectTenantsWith shows the tenants that a project serves, with the form as typed.
-func (h *Handler) projectTenantsWith(v *visit, typed contract.NewTenant, wrong *formErrors) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) projectTenantsWith(v *page.Visit, typed contract.NewTenant, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	list := &listing{path: tenantsOf(p), one: "tenant", search: "Name", orders: []listOrder{{by: "name"}}}
-	served, err := h.Projects.Served(v.ctx(), v.who, p.ID, list.read(v).page())
+	v.SelectTeam(p.Team)
+	list := &page.Listing{Path: tenantsOf(p), One: "tenant", Search: "Name", Orders: []page.ListOrder{{By: "name"}}}
+	served, err := h.Projects.Served(v.Ctx(), v.Who, p.ID, list.Read(v).Page())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := projects.Tenants{
-		Page: v.shell("Tenants", tenantsOf(p), projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Tenants"}),
-		Head: v.headOf(p),
-		List: listView(list, served),
+		Page: v.Shell("Tenants", tenantsOf(p), page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "Tenants"}),
+		Head: v.HeadOf(p),
+		List: page.ListView(list, served),
 	}
-	mayChange := v.mayChange(p, access.ProjectUpdate)
+	mayChange := v.MayChange(p, access.ProjectUpdate)
 	for _, t := range served.Items {
 		m.Rows = append(m.Rows, projectTenantRow(p, t, mayChange))
 	}
 	if mayChange {
 		m.Add, err = h.tenantAdd(v, p, typed, wrong)
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.TenantsPage(m)}, err
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.TenantsPage(m)}, err
 }
 
 func projectTenantRow(p rules.Project, t contract.Tenant, mayChange bool) projects.TenantRow {
 	others := slices.DeleteFunc(slices.Clone(t.Projects), func(name string) bool { return name == p.Name })
 	row := projects.TenantRow{
-		URL:           tenantPath(t.ID),
+		URL:           page.TenantPath(t.ID),
 		Name:          t.Name,
 		DisplayName:   t.DisplayName,
-		FallbackOwner: textOf(t.FallbackOwner),
-		OtherProjects: projectLinks(others),
+		FallbackOwner: page.TextOf(t.FallbackOwner),
+		OtherProjects: page.ProjectLinks(others),
 		Own:           t.Project != nil,
 	}
 	if mayChange && !row.Own {
@@ -62,26 +63,18 @@ func projectTenantRow(p rules.Project, t contract.Tenant, mayChange bool) projec
 	return row
 }
 
-func projectLinks(names []string) []ui.Link {
-	var out []ui.Link
-	for _, name := range names {
-		out = append(out, ui.Link{URL: projectPath(name), Text: name})
-	}
-	return out
-}
-
 func (h *Handler) tenantAdd(
-	v *visit, p rules.Project, typed contract.NewTenant, wrong *formErrors,
+	v *page.Visit, p rules.Project, typed contract.NewTenant, wrong *page.Errors,
 ) (*projects.TenantAdd, error) {
 	m := &projects.TenantAdd{
-		Open:          wrong.status != 0,
+		Open:          wrong.Status != 0,
 		Action:        tenantsOf(p),
-		Name:          wrong.value("/name", typed.Name),
-		DisplayName:   wrong.value("/display_name", typed.DisplayName),
-		FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner),
+		Name:          wrong.Value("/name", typed.Name),
+		DisplayName:   wrong.Value("/display_name", typed.DisplayName),
+		FallbackOwner: wrong.Value("/fallback_owner", typed.FallbackOwner),
 	}
-	m.Error = wrong.rest()
-	names, err := h.Projects.Attachable(v.ctx(), v.who, p.ID)
+	m.Error = wrong.Rest()
+	names, err := h.Projects.Attachable(v.Ctx(), v.Who, p.ID)
 	if err != nil {
 		return m, err
 	}
@@ -93,17 +86,17 @@ func (h *Handler) tenantAdd(
 
 // addProjectTenant attaches the selected tenant, or creates one first. If that cannot be
 // attached, the form offers it among the others.
-func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) addProjectTenant(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	chosen := v.posted("tenant")
+	chosen := v.Posted("tenant")
 	if chosen == "" {
 		typed := contract.NewTenant{Team: p.Team}
-		v.fill(&typed, "name", "display_name", "fallback_owner")
-		made, err := h.Projects.CreateTenant(v.ctx(), v.who, contract.TenantCreation{Body: typed})
-		if wrong, ok := formErrorsIn(err); ok {
+		v.Fill(&typed, "name", "display_name", "fallback_owner")
+		made, err := h.Projects.CreateTenant(v.Ctx(), v.Who, contract.TenantCreation{Body: typed})
+		if wrong, ok := page.ErrorsIn(err); ok {
 			return h.projectTenantsWith(v, typed, wrong)
 		}
 		if err != nil {
@@ -111,26 +104,31 @@ func (h *Handler) addProjectTenant(v *visit) (web.Answer, error) {
 		}
 		chosen = made.ID
 	}
-	t, err := h.Projects.Attach(v.ctx(), v.who, contract.Attachment(p.ID, chosen))
+	t, err := h.Projects.Attach(v.Ctx(), v.Who, contract.Attachment(p.ID, chosen))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("attached", tenantsOf(p), t.DisplayName)
+	return v.Done("attached", tenantsOf(p), t.DisplayName)
 }
 
-func (h *Handler) showDetach(v *visit) (web.Answer, error) {
+func (h *Handler) showDetach(v *page.Visit) (web.Answer, error) {
 	p, t, err := h.servedTenant(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return h.detachWith(v, p, t, &formErrors{})
+	return h.detachWith(v, p, t, &page.Errors{})
 }
 
-func (h *Handler) detachWith(v *visit, p rules.Project, t contract.Tenant, wrong *formErrors) (web.Answer, error) {
-	v.selectTeam(p.Team)
+func (h *Handler) detachWith(
+	v *page.Visit,
+	p rules.Project,
+	t contract.Tenant,
+	wrong *page.Errors,
+) (web.Answer, error) {
+	v.SelectTeam(p.Team)
 	path := tenantsOf(p) + "/" + t.ID
 	m := projects.Detach{
-		Page: v.shell("Detach "+t.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{
+		Page: v.Shell("Detach "+t.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{
 			Text: "Tenants",
 			URL:  tenantsOf(p),
 		}, ui.Crumb{Text: t.DisplayName}),
@@ -143,7 +141,7 @@ func (h *Handler) detachWith(v *visit, p rules.Project, t contract.Tenant, wrong
 			Mono:  true,
 		}, {Label: "Served by", Value: strings.Join(t.Projects, ", ")}},
 	}
-	if v.mayChange(p, access.ProjectUpdate) {
+	if v.MayChange(p, access.ProjectUpdate) {
 		m.Confirm = &ui.Confirmation{
 			ID:     "detach-confirm",
 			Action: path + "/detach",
@@ -152,42 +150,42 @@ func (h *Handler) detachWith(v *visit, p rules.Project, t contract.Tenant, wrong
 			Name:   t.DisplayName,
 			Impact: append(h.callersOf(v, p, "", t.ID), "After that, "+p.DisplayName+" refuses its keys with 403."),
 			Undo:   "The tenant stays, with its keys, users and groups. You can attach it again.",
-			Error:  wrong.rest(),
+			Error:  wrong.Rest(),
 		}
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.DetachPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DetachPage(m)}, nil
 }
 
 // servedTenant finds the tenant in the address and the project that serves it.
-func (h *Handler) servedTenant(v *visit) (rules.Project, contract.Tenant, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) servedTenant(v *page.Visit) (rules.Project, contract.Tenant, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return p, contract.Tenant{}, err
 	}
-	t, err := h.tenantOf(v)
+	t, err := h.Projects.Tenant(v.Ctx(), v.Who, contract.TenantPath{Tenant: v.Param("tenant")})
 	if err == nil && !slices.Contains(t.Projects, p.Name) {
 		err = web.NotFound()
 	}
 	return p, t, err
 }
 
-func (h *Handler) detachProjectTenant(v *visit) (web.Answer, error) {
+func (h *Handler) detachProjectTenant(v *page.Visit) (web.Answer, error) {
 	p, t, err := h.servedTenant(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.ProjectUpdate)
+	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.confirmed("Tick the box to detach the tenant.")
+		err = v.Confirmed("Tick the box to detach the tenant.")
 	}
 	if err == nil {
-		_, err = h.Projects.Detach(v.ctx(), v.who, contract.Attachment(p.ID, t.ID))
+		_, err = h.Projects.Detach(v.Ctx(), v.Who, contract.Attachment(p.ID, t.ID))
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.detachWith(v, p, t, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("detached", tenantsOf(p), t.DisplayName)
+	return v.Done("detached", tenantsOf(p), t.DisplayName)
 }

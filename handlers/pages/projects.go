@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,9 +10,9 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
-	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/service/usage"
 	"postern/views/projects"
@@ -26,32 +25,19 @@ const (
 	addressesPerCard = 4
 )
 
-func projectPath(name string) string { return "/projects/" + name }
-
-func projectsCrumb() ui.Crumb { return ui.Crumb{Text: "Projects", URL: "/projects"} }
-
-// projectCrumb leads to the project. The sidebar shows its pages.
-func projectCrumb(p rules.Project) ui.Crumb {
-	nav := ui.Project{Name: p.Name, DisplayName: p.DisplayName}
-	for _, version := range p.Versions {
-		nav.Versions = append(nav.Versions, ui.Link{Text: version.Name, URL: version.ID})
-	}
-	return ui.Crumb{Text: p.DisplayName, URL: projectPath(p.Name), Project: &nav}
-}
-
-func (h *Handler) showProjects(v *visit) (web.Answer, error) {
-	list := &listing{
-		path:   "/projects",
-		one:    "project",
-		search: "Name",
-		orders: []listOrder{{by: "name", text: "Name"}, {by: "created", text: "Age", desc: true}},
+func (h *Handler) showProjects(v *page.Visit) (web.Answer, error) {
+	list := &page.Listing{
+		Path:   "/projects",
+		One:    "project",
+		Search: "Name",
+		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Age", Desc: true}},
 	}
 	in := contract.ProjectList{
-		Page: list.read(v).asked(), Sort: list.sorting(), Text: list.get("q"), Team: v.who.HomeTeam,
+		Page: list.Read(v).Asked(), Sort: list.Sorting(), Text: list.Get("q"), Team: v.Who.HomeTeam,
 		State: contract.ProjectServed,
 	}
 	in.Limit = cardsPerPage
-	found, err := h.Projects.List(v.ctx(), v.who, in)
+	found, err := h.Projects.List(v.Ctx(), v.Who, in)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -59,30 +45,30 @@ func (h *Handler) showProjects(v *visit) (web.Answer, error) {
 	for _, p := range found.Items {
 		ids = append(ids, p.ID)
 	}
-	active, err := h.Keys.ActiveCounts(v.ctx(), v.who, ids)
+	active, err := h.Keys.ActiveCounts(v.Ctx(), v.Who, ids)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	latest, err := h.Exports.Latest(v.ctx(), v.who, ids)
+	latest, err := h.Exports.Latest(v.Ctx(), v.Who, ids)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	traffic, err := h.Usage.Overviews(v.ctx(), v.who, ids, lastDay.from(time.Now()))
+	traffic, err := h.Usage.Overviews(v.Ctx(), v.Who, ids, lastDay.from(time.Now()))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m := projects.List{Page: v.shell("Projects", "/projects"), ReadOnly: readsOnly(v)}
+	m := projects.List{Page: v.Shell("Projects", "/projects"), ReadOnly: page.ReadsOnly(v)}
 	if m.Claims, err = h.claimOffers(v); err != nil {
 		return web.Answer{}, err
 	}
-	binned, err := h.Projects.AnyInBin(v.ctx(), v.who, v.who.HomeTeam)
+	binned, err := h.Projects.AnyInBin(v.Ctx(), v.Who, v.Who.HomeTeam)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if binned {
 		m.BinURL = binPath
 	}
-	m.List = listView(list, found)
+	m.List = page.ListView(list, found)
 	for _, p := range found.Items {
 		m.Projects = append(m.Projects, h.card(p, active[p.ID], latest[p.ID], traffic[p.ID]))
 	}
@@ -97,9 +83,9 @@ func (h *Handler) card(
 ) projects.Card {
 	m := projects.Card{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
-		Access: accessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
-		ConfigureURL: projectPath(p.Name), ExportURL: projectPath(p.Name) + "/export",
-		PreviewURL: projectPath(p.Name) + "/export/preview", Overview: overviewOf(p, traffic, latest),
+		Access: page.AccessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
+		ConfigureURL: page.ProjectPath(p.Name), ExportURL: page.ProjectPath(p.Name) + "/export",
+		PreviewURL: page.ProjectPath(p.Name) + "/export/preview", Overview: overviewOf(p, traffic, latest),
 	}
 	if activeKeys > 0 {
 		m.ActiveKeys = humanize.Comma(activeKeys) + " active " + english.PluralWord(int(activeKeys), "key", "")
@@ -131,41 +117,6 @@ func addressesOf(version contract.Version) []projects.Address {
 	return out
 }
 
-// accessBadge names the credentials that the project accepts.
-func accessBadge(versions []contract.Version) ui.Badge {
-	var badge ui.Badge
-	for i, version := range versions {
-		this := versionBadge(version)
-		if i > 0 && this != badge {
-			return ui.Badge{Text: "Differs by version"}
-		}
-		badge = this
-	}
-	return badge
-}
-
-func versionBadge(version contract.Version) ui.Badge {
-	auth := version.RequestsAuth
-	if len(auth.Methods) == 0 {
-		return ui.Badge{Text: "Passthrough"}
-	}
-	optional := auth.Mode != string(snapshot.Authenticate)
-	text := "Tokens"
-	switch {
-	case !slices.Contains(auth.Methods, string(snapshot.APIKey)):
-	case len(auth.Methods) > 1:
-		text = "Keys or tokens"
-	case optional:
-		text = "Keys"
-	default:
-		text = "API keys"
-	}
-	if optional {
-		text += " optional"
-	}
-	return ui.Badge{Tone: ui.Accent, Text: text}
-}
-
 func lastExportText(e contract.Export) string {
 	switch e.State {
 	case contract.ExportQueued, contract.ExportBuilding:
@@ -180,71 +131,65 @@ func lastExportText(e contract.Export) string {
 	return "never exported"
 }
 
-func (h *Handler) showNewProject(v *visit) (web.Answer, error) {
+func (h *Handler) showNewProject(v *page.Visit) (web.Answer, error) {
 	m := projects.New{Page: newProjectShell(v), RequireKeys: true}
-	m.Denied = readsOnly(v)
+	m.Denied = page.ReadsOnly(v)
 	return web.Show(projects.NewPage(m)), nil
 }
 
-// readsOnly reports whether the visitor may create no projects in the chosen team. An
-// account without a team may: its first project comes with one.
-func readsOnly(v *visit) bool {
-	return v.who.HomeTeam != "" && !v.who.May(v.who.HomeTeam, access.ProjectCreate)
+func newProjectShell(v *page.Visit) ui.Page {
+	return v.Shell("New project", "/projects/new", page.ProjectsCrumb(), ui.Crumb{Text: "New"})
 }
 
-func newProjectShell(v *visit) ui.Page {
-	return v.shell("New project", "/projects/new", projectsCrumb(), ui.Crumb{Text: "New"})
-}
-
-func (h *Handler) createProject(v *visit) (web.Answer, error) {
-	target, name := strings.TrimSpace(v.posted("target")), strings.TrimSpace(v.posted("name"))
-	requireKeys, _ := strconv.ParseBool(v.posted("require_keys"))
+func (h *Handler) createProject(v *page.Visit) (web.Answer, error) {
+	target, name := strings.TrimSpace(v.Posted("target")), strings.TrimSpace(v.Posted("name"))
+	requireKeys, _ := strconv.ParseBool(v.Posted("require_keys"))
 	in := rules.CreateInput{Target: target, Name: name}
 	if requireKeys {
 		in.Auth.Mode = string(snapshot.Authenticate)
 	}
-	created, err := h.Projects.Create(v.ctx(), v.who, in)
+	created, err := h.Projects.Create(v.Ctx(), v.Who, in)
 	if err == nil {
 		minted := map[string]string{}
 		for environment, key := range created.Keys {
 			minted[environment] = key.Secret.Reveal()
 		}
-		return h.disclose(v, createdPath(created.Project), disclosed{Keys: minted})
+		return v.Disclose(createdPath(created.Project), page.Disclosed{Keys: minted})
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	m := projects.New{Page: newProjectShell(v), RequireKeys: requireKeys,
-		Target: wrong.value("/target", target), Name: wrong.value("/name", name)}
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: projects.NewPage(m)}, nil
+		Target: wrong.Value("/target", target), Name: wrong.Value("/name", name)}
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: projects.NewPage(m)}, nil
 }
 
-func createdPath(p rules.Project) string { return projectPath(p.Name) + "/created" }
+func createdPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/created" }
 
 // showCreatedProject shows a new project's addresses, the first time with its keys.
-func (h *Handler) showCreatedProject(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showCreatedProject(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, createdPath(p))
+	found, err := v.Disclosed(createdPath(p))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return web.Show(projects.CreatedPage(h.created(v, p, found))), nil
 }
 
-func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.Created {
+func (h *Handler) created(v *page.Visit, p rules.Project, found *page.Disclosed) projects.Created {
 	m := projects.Created{
-		Page:         v.shell(p.DisplayName, createdPath(p), projectsCrumb(), projectCrumb(p)),
+		Page:         v.Shell(p.DisplayName, createdPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p)),
 		DisplayName:  p.DisplayName,
-		ConfigureURL: projectPath(p.Name),
+		ConfigureURL: page.ProjectPath(p.Name),
 		KeysGone:     found == nil,
 	}
 	if found == nil {
-		found = &disclosed{}
+		found = &page.Disclosed{}
 	}
 	version := p.Versions[0]
 	m.Addresses = addressesOf(version.Version)
@@ -254,30 +199,9 @@ func (h *Handler) created(v *visit, p rules.Project, found *disclosed) projects.
 		}
 	}
 	if len(m.Keys) > 0 {
-		m.Curl = curl(m.Addresses[0].URL, m.Keys[0].Key)
+		m.Curl = page.Curl(m.Addresses[0].URL, m.Keys[0].Key)
 	} else if version.RequestsAuth.Mode != string(snapshot.Authenticate) {
-		m.Curl = curl(m.Addresses[0].URL, "")
+		m.Curl = page.Curl(m.Addresses[0].URL, "")
 	}
 	return m
-}
-
-// callOf returns a command that calls a project, with the key of the variable KEY if it takes keys.
-func (h *Handler) callOf(p rules.Project) string {
-	if len(p.Versions) == 0 || len(p.Versions[0].Environments) == 0 {
-		return ""
-	}
-	version := p.Versions[0]
-	address := version.Environments[0].URL
-	if version.RequestsAuth.Mode == string(snapshot.Authenticate) {
-		return "curl -H \"X-API-Key: $KEY\" \\\n  " + address + "/"
-	}
-	return curl(address, "")
-}
-
-// curl returns a command that calls the address, with the key if there is one.
-func curl(address, key string) string {
-	if key == "" {
-		return "curl " + address + "/"
-	}
-	return "curl -H 'X-API-Key: " + key + "' \\\n  " + address + "/"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -47,17 +48,17 @@ func providerTexts(o contract.Provider) url.Values {
 }
 
 // postedProvider reads a provider's form. Managed providers have their app from the installation.
-func postedProvider(v *visit, managed bool) contract.ProviderSettings {
+func postedProvider(v *page.Visit, managed bool) contract.ProviderSettings {
 	var in contract.ProviderSettings
-	v.fill(&in, "label", "sign_in_domains", "enabled")
-	in.TokenType = contract.NewTokenType{Client: v.posted("client_token"), Upstream: v.posted("upstream_token")}
+	v.Fill(&in, "label", "sign_in_domains", "enabled")
+	in.TokenType = contract.NewTokenType{Client: v.Posted("client_token"), Upstream: v.Posted("upstream_token")}
 	if managed {
 		return in
 	}
-	v.fill(&in, "client_id", "client_secret", "audience", "authoritative_domains")
-	in.Scopes = new(strings.Fields(v.posted("scopes")))
-	if v.posted("response_mode") != "" { // only the form of a type that takes one has the field
-		v.fill(&in, "response_mode")
+	v.Fill(&in, "client_id", "client_secret", "audience", "authoritative_domains")
+	in.Scopes = new(strings.Fields(v.Posted("scopes")))
+	if v.Posted("response_mode") != "" { // only the form of a type that takes one has the field
+		v.Fill(&in, "response_mode")
 	}
 	return in
 }
@@ -154,22 +155,22 @@ func responseModeChoice(chosen, wrong string) *ui.Group {
 	}
 }
 
-func (h *Handler) showProvider(v *visit) (web.Answer, error) {
+func (h *Handler) showProvider(v *page.Visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerTexts(o), &formErrors{}))), nil
+	return web.Show(projects.ProviderPage(h.providerModel(v, p, c, o, providerTexts(o), &page.Errors{}))), nil
 }
 
 func (h *Handler) providerModel(
-	v *visit, p rules.Project, c contract.AppClient, o contract.Provider, f url.Values, wrong *formErrors,
+	v *page.Visit, p rules.Project, c contract.AppClient, o contract.Provider, f url.Values, wrong *page.Errors,
 ) projects.Provider {
 	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
 	path := providerPath(client, o.ID)
 	m := projects.Provider{
-		Page: v.shell(
-			label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: client},
+		Page: v.Shell(
+			label, path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p), ui.Crumb{Text: c.Name, URL: client},
 			ui.Crumb{Text: label},
 		),
 		Label:   label,
@@ -182,7 +183,7 @@ func (h *Handler) providerModel(
 	if !o.Managed { // the installation's operator has registered that one's
 		m.Callback, m.Register = o.CallbackURL, registerText(o.Type)
 	}
-	if !v.mayChange(p, access.LoginUpdate) {
+	if !v.MayChange(p, access.LoginUpdate) {
 		return m
 	}
 	traits, _ := providers.TraitsOf(o.Type)
@@ -192,29 +193,29 @@ func (h *Handler) providerModel(
 		Managed:   o.Managed,
 		HasSecret: o.HasClientSecret,
 		NeedsKey:  traits.NeedsSecret,
-		Label:     wrong.value("/label", f.Get("label")),
+		Label:     wrong.Value("/label", f.Get("label")),
 		LabelHint: login.ProviderLabel(contract.Provider{Type: o.Type, Issuer: o.Issuer}),
-		SignIn:    wrong.lines("/sign_in_domains", f.Get("sign_in_domains")),
-		ClientID:  wrong.value("/client_id", f.Get("client_id")),
-		Secret:    wrong.take("/client_secret"),
+		SignIn:    wrong.Lines("/sign_in_domains", f.Get("sign_in_domains")),
+		ClientID:  wrong.Value("/client_id", f.Get("client_id")),
+		Secret:    wrong.Take("/client_secret"),
 		Tokens: tokenChoices(o, contract.TokenType{
 			Client: f.Get("client_token"), Upstream: f.Get("upstream_token"),
-		}, wrong.take("/token_type")),
+		}, wrong.Take("/token_type")),
 		Scopes: ui.Value{
-			Text: f.Get("scopes"), Error: wrong.takeLines("/scopes", strings.Fields(f.Get("scopes"))),
+			Text: f.Get("scopes"), Error: wrong.TakeLines("/scopes", strings.Fields(f.Get("scopes"))),
 		},
 		On: f.Get("enabled") == "true",
 	}
 	if o.Type == providers.Auth0 {
-		m.Edit.Audience = new(wrong.value("/audience", f.Get("audience")))
+		m.Edit.Audience = new(wrong.Value("/audience", f.Get("audience")))
 	}
 	if o.ResponseMode != "" {
-		m.Edit.ResponseMode = responseModeChoice(f.Get("response_mode"), wrong.take("/response_mode"))
+		m.Edit.ResponseMode = responseModeChoice(f.Get("response_mode"), wrong.Take("/response_mode"))
 	}
 	if providers.TakesDomains(o.Type, o.Issuer) {
-		m.Edit.Domains = new(wrong.lines("/authoritative_domains", f.Get("authoritative_domains")))
+		m.Edit.Domains = new(wrong.Lines("/authoritative_domains", f.Get("authoritative_domains")))
 	}
-	m.Edit.Error = wrong.rest()
+	m.Edit.Error = wrong.Rest()
 	m.TestAction = path + "/test"
 	m.Delete = &ui.Confirmation{
 		ID:     "provider-confirm",
@@ -225,8 +226,8 @@ func (h *Handler) providerModel(
 		Undo: "You can set it up again: its users stay, and sign in again with a provider of the same kind and " +
 			"issuer. Its secret cannot be read back.",
 	}
-	n, err := h.Login.SignInsWithToday(v.ctx(), v.who, o.ID)
-	m.Delete.Impact = append(v.figure(signInsText(n, "with"), err), "Nobody can sign in with it any more.")
+	n, err := h.Login.SignInsWithToday(v.Ctx(), v.Who, o.ID)
+	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "Nobody can sign in with it any more.")
 	return m
 }
 
@@ -276,31 +277,31 @@ func registerText(kind string) string {
 	return "Register it as a redirect URI of a client at the issuer."
 }
 
-func (h *Handler) saveProvider(v *visit) (web.Answer, error) {
+func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.UpdateProvider(v.ctx(), v.who, contract.ProviderUpdate{
-		ProviderPath: o.Path(), Condition: v.condition(), Body: postedProvider(v, o.Managed),
+	_, err = h.Login.UpdateProvider(v.Ctx(), v.Who, contract.ProviderUpdate{
+		ProviderPath: o.Path(), Condition: v.Condition(), Body: postedProvider(v, o.Managed),
 	})
 	if err == nil {
-		return v.done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+		return v.Done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.providerConflict(v)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	m := h.providerModel(v, p, c, o, v.c.Request.PostForm, wrong)
-	return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
+	m := h.providerModel(v, p, c, o, v.Gin.Request.PostForm, wrong)
+	return web.Answer{Status: wrong.Status, Page: projects.ProviderPage(m)}, nil
 }
 
 // providerConflict shows what was saved since the form was opened next to what was typed. Pages never
 // contain a secret, so it has to be pasted again.
-func (h *Handler) providerConflict(v *visit) (web.Answer, error) {
+func (h *Handler) providerConflict(v *page.Visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -308,7 +309,7 @@ func (h *Handler) providerConflict(v *visit) (web.Answer, error) {
 	client := appClientPath(p, c.ID)
 	path := providerPath(client, o.ID)
 	m := projects.Conflict{
-		Page: v.shell("Changed meanwhile", path, projectsCrumb(), projectCrumb(p), loginCrumb(p), ui.Crumb{
+		Page: v.Shell("Changed meanwhile", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p), ui.Crumb{
 			Text: c.Name,
 			URL:  client,
 		}),
@@ -317,13 +318,13 @@ func (h *Handler) providerConflict(v *visit) (web.Answer, error) {
 		What:    "The provider " + login.ProviderLabel(o),
 		Hidden:  []projects.Pair{{Name: "revision", Value: o.ETag}},
 	}
-	yours, theirs := v.c.Request.PostForm, providerTexts(o)
+	yours, theirs := v.Gin.Request.PostForm, providerTexts(o)
 	for _, name := range providerFields {
 		if !yours.Has(name) && name != "enabled" { // a box that isn't ticked isn't sent
 			continue
 		}
 		m.Rows = append(m.Rows, projects.Difference{
-			Label:  FieldLabel(name),
+			Label:  page.FieldLabel(name),
 			Yours:  providerText(name, yours.Get(name)),
 			Theirs: providerText(name, theirs.Get(name)),
 		})
@@ -331,7 +332,7 @@ func (h *Handler) providerConflict(v *visit) (web.Answer, error) {
 	}
 	if yours.Get("client_secret") != "" {
 		m.Rows = append(m.Rows, projects.Difference{
-			Label:  FieldLabel("client_secret"),
+			Label:  page.FieldLabel("client_secret"),
 			Yours:  "typed; paste it again after saving",
 			Theirs: "kept",
 		})
@@ -349,14 +350,14 @@ func providerText(name, value string) string {
 	case "enabled":
 		return onOrOff(value == "true")
 	}
-	return scopesText(value)
+	return page.ScopesText(value)
 }
 
 // titleOf is the title of one of the options, or the value itself if it isn't one of theirs.
 func titleOf(options []ui.Option, value string) string {
 	i := slices.IndexFunc(options, func(o ui.Option) bool { return o.Value == value })
 	if i < 0 {
-		return textOrNone(value)
+		return page.TextOrNone(value)
 	}
 	return options[i].Title
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/service/login"
@@ -83,18 +84,18 @@ func (h *Handler) missingRow(client, kind string, found int, may bool) projects.
 	return row
 }
 
-func (h *Handler) showNewProvider(v *visit) (web.Answer, error) {
-	in := contract.NewProvider{Type: cmp.Or(v.c.Query("type"), providers.OIDC), Managed: true}
-	return h.newProviderWith(v, in, &formErrors{})
+func (h *Handler) showNewProvider(v *page.Visit) (web.Answer, error) {
+	in := contract.NewProvider{Type: cmp.Or(v.Gin.Query("type"), providers.OIDC), Managed: true}
+	return h.newProviderWith(v, in, &page.Errors{})
 }
 
 // newProviderWith shows the form of a new provider, as typed.
-func (h *Handler) newProviderWith(v *visit, in contract.NewProvider, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) newProviderWith(v *page.Visit, in contract.NewProvider, wrong *page.Errors) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err := access.Check(v.who, p.Team, access.LoginUpdate); err != nil {
+	if err := access.Check(v.Who, p.Team, access.LoginUpdate); err != nil {
 		return web.Answer{}, err
 	}
 	traits, ok := providers.TraitsOf(in.Type)
@@ -103,8 +104,8 @@ func (h *Handler) newProviderWith(v *visit, in contract.NewProvider, wrong *form
 	}
 	path := appClientPath(p, c.ID)
 	m := projects.ProviderNew{
-		Page: v.shell(
-			"Set up "+traits.Label, path, projectsCrumb(), projectCrumb(p), loginCrumb(p),
+		Page: v.Shell(
+			"Set up "+traits.Label, path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name, URL: path}, ui.Crumb{Text: traits.Label},
 		),
 		Label:   traits.Label,
@@ -127,11 +128,11 @@ func (h *Handler) newProviderWith(v *visit, in contract.NewProvider, wrong *form
 				Chosen: !in.Managed,
 			},
 		}
-		m.Wrong = wrong.take("/managed")
+		m.Wrong = wrong.Take("/managed")
 	}
-	m.Issuer = issuerField(in.Type, traits, wrong.value("/issuer", in.Issuer))
-	m.Error = wrong.rest()
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.ProviderNewPage(m)}, nil
+	m.Issuer = issuerField(in.Type, traits, wrong.Value("/issuer", in.Issuer))
+	m.Error = wrong.Rest()
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.ProviderNewPage(m)}, nil
 }
 
 // issuerField asks for the issuer. It returns nil for a kind with a fixed issuer.
@@ -165,85 +166,101 @@ func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field
 
 // createProvider adds a provider that is off: the customer needs its callback URL before
 // there is a client id to paste. A managed one is on at once.
-func (h *Handler) createProvider(v *visit) (web.Answer, error) {
+func (h *Handler) createProvider(v *page.Visit) (web.Answer, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	var in contract.NewProvider
-	v.fill(&in, "type", "managed", "issuer")
+	v.Fill(&in, "type", "managed", "issuer")
 	in.Enabled = new(in.Managed)
-	made, err := h.Login.CreateProvider(v.ctx(), v.who, in.In(c.ID))
-	if wrong, ok := formErrorsIn(err); ok {
+	made, err := h.Login.CreateProvider(v.Ctx(), v.Who, in.In(c.ID))
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.newProviderWith(v, in, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if made.Managed {
-		return v.done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(made))
+		return v.Done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(made))
 	}
-	return v.done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), login.ProviderLabel(made))
+	return v.Done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), login.ProviderLabel(made))
 }
 
 // providerOf finds the provider in the address, its app client and its project.
-func (h *Handler) providerOf(v *visit) (rules.Project, contract.AppClient, contract.Provider, error) {
+func (h *Handler) providerOf(v *page.Visit) (rules.Project, contract.AppClient, contract.Provider, error) {
 	p, c, err := h.appClientOf(v)
 	if err != nil {
 		return p, c, contract.Provider{}, err
 	}
-	o, err := h.Login.Provider(v.ctx(), v.who, contract.ProviderPath{Provider: v.param("provider")})
+	o, err := h.Login.Provider(v.Ctx(), v.Who, contract.ProviderPath{Provider: v.Param("provider")})
 	if err == nil && o.AppClient != c.ID {
 		err = web.NotFound()
 	}
 	return p, c, o, err
 }
 
-func (h *Handler) switchProvider(v *visit) (web.Answer, error) {
+func (h *Handler) switchProvider(v *page.Visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	var in contract.ProviderSettings
-	v.fill(&in, "enabled")
-	_, err = h.Login.UpdateProvider(v.ctx(), v.who, in.Of(o.ID))
-	if wrong, ok := formErrorsIn(err); ok {
+	v.Fill(&in, "enabled")
+	_, err = h.Login.UpdateProvider(v.Ctx(), v.Who, in.Of(o.ID))
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) {
 			for i := range m.Providers {
 				if m.Providers[i].ID == o.ID {
-					m.Providers[i].Error = wrong.rest()
+					m.Providers[i].Error = wrong.Rest()
 				}
 			}
-		}, wrong.status)
+		}, wrong.Status)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if *in.Enabled {
-		return v.done("provider_on", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+		return v.Done("provider_on", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 	}
-	return v.done("provider_off", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+	return v.Done("provider_off", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
 }
 
-func (h *Handler) deleteProvider(v *visit) (web.Answer, error) {
+func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
 	p, c, o, err := h.providerOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	err = v.allowed(p, access.LoginUpdate)
+	err = v.Allowed(p, access.LoginUpdate)
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the provider.")
+		err = v.Confirmed("Tick the box to remove the provider.")
 	}
 	if err == nil {
-		_, err = h.Login.DeleteProvider(v.ctx(), v.who, o.Path())
+		_, err = h.Login.DeleteProvider(v.Ctx(), v.Who, o.Path())
 	}
-	if wrong, ok := formErrorsIn(err); ok {
-		m := h.providerModel(v, p, c, o, providerTexts(o), &formErrors{})
-		v.mark(m.Delete, wrong)
-		return web.Answer{Status: wrong.status, Page: projects.ProviderPage(m)}, nil
+	if wrong, ok := page.ErrorsIn(err); ok {
+		m := h.providerModel(v, p, c, o, providerTexts(o), &page.Errors{})
+		v.Mark(m.Delete, wrong)
+		return web.Answer{Status: wrong.Status, Page: projects.ProviderPage(m)}, nil
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("provider_gone", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+	return v.Done("provider_gone", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+}
+
+// testProvider tests a provider as it is saved, and shows the report on its page.
+func (h *Handler) testProvider(v *page.Visit) (web.Answer, error) {
+	p, c, o, err := h.providerOf(v)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	report, err := h.Diagnostics.Provider(v.Ctx(), v.Who, o.Path())
+	shown, status, err := page.Diagnosed("provider-report", login.ProviderLabel(o), report, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.providerModel(v, p, c, o, providerTexts(o), &page.Errors{})
+	m.Report = &shown
+	return web.Answer{Status: status, Page: projects.ProviderPage(m)}, nil
 }

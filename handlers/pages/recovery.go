@@ -4,14 +4,15 @@ import (
 	"net/http"
 	"net/url"
 
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/accounts"
 	"postern/views/signin"
 )
 
-func (h *Handler) showRecovery(v *visit) (web.Answer, error) {
-	email, err := h.Accounts.RecoveryEmail(v.ctx(), v.param("code"))
+func (h *Handler) showRecovery(v *page.Visit) (web.Answer, error) {
+	email, err := h.Accounts.RecoveryEmail(v.Ctx(), v.Param("code"))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -21,34 +22,34 @@ func (h *Handler) showRecovery(v *visit) (web.Answer, error) {
 	return web.Show(signin.RecoveryPage(recoveryForm(v, email))), nil
 }
 
-func recoveryForm(v *visit, email string) signin.Recovery {
-	path := "/recover/" + url.PathEscape(v.param("code"))
+func recoveryForm(v *page.Visit, email string) signin.Recovery {
+	path := "/recover/" + url.PathEscape(v.Param("code"))
 	return signin.Recovery{
-		Page:              v.shell("New password", path),
+		Page:              v.Shell("New password", path),
 		Action:            path,
 		Email:             email,
 		MinPasswordLength: accounts.MinPassword,
 	}
 }
 
-func (h *Handler) recoveryOver(v *visit) web.Answer {
-	page := signin.RecoveryOverPage(v.shell("This link doesn't work", "/signin"), h.Accounts.SendsMail())
+func (h *Handler) recoveryOver(v *page.Visit) web.Answer {
+	page := signin.RecoveryOverPage(v.Shell("This link doesn't work", "/signin"), h.Accounts.SendsMail())
 	return web.Answer{Status: http.StatusGone, Page: page}
 }
 
-func (h *Handler) saveRecovered(v *visit) (web.Answer, error) {
-	session, err := h.Accounts.Recover(v.ctx(), v.param("code"), v.posted("password"), v.from())
+func (h *Handler) saveRecovered(v *page.Visit) (web.Answer, error) {
+	session, err := h.Accounts.Recover(v.Ctx(), v.Param("code"), v.Posted("password"), from(v))
 	if err == nil {
 		return web.Redirect("/projects"), h.beginSession(v, session)
 	}
 	if fault.KindOf(err) == fault.Gone {
 		return h.recoveryOver(v), nil
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	email, err := h.Accounts.RecoveryEmail(v.ctx(), v.param("code"))
+	email, err := h.Accounts.RecoveryEmail(v.Ctx(), v.Param("code"))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -56,38 +57,38 @@ func (h *Handler) saveRecovered(v *visit) (web.Answer, error) {
 		return h.recoveryOver(v), nil
 	}
 	m := recoveryForm(v, email)
-	m.Password = wrong.take("/password")
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: signin.RecoveryPage(m)}, nil
+	m.Password = wrong.Take("/password")
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: signin.RecoveryPage(m)}, nil
 }
 
 // showForgotten asks for the address that a link for a new password is mailed to.
-func (h *Handler) showForgotten(v *visit) (web.Answer, error) {
-	m := signin.Forgotten{Page: v.shell("Reset your password", "/recover"), Mails: h.Accounts.SendsMail()}
-	m.Sent = m.Mails && v.c.Query("sent") != ""
+func (h *Handler) showForgotten(v *page.Visit) (web.Answer, error) {
+	m := signin.Forgotten{Page: v.Shell("Reset your password", "/recover"), Mails: h.Accounts.SendsMail()}
+	m.Sent = m.Mails && v.Gin.Query("sent") != ""
 	return web.Show(signin.ForgottenPage(m)), nil
 }
 
 // mailRecovery answers the same whether or not there is an account.
-func (h *Handler) mailRecovery(v *visit) (web.Answer, error) {
-	email := v.posted("email")
-	err := h.Accounts.RequestRecovery(v.ctx(), email, v.from())
+func (h *Handler) mailRecovery(v *page.Visit) (web.Answer, error) {
+	email := v.Posted("email")
+	err := h.Accounts.RequestRecovery(v.Ctx(), email, from(v))
 	if err == nil {
 		return web.Redirect("/recover?sent=1"), nil
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok && fault.KindOf(err) == fault.TooMany {
-		wrong, ok = &formErrors{status: http.StatusTooManyRequests, public: web.ProblemOf(err, "").Detail}, true
-		web.SetRetryAfter(v.c.Writer.Header(), err)
+		wrong, ok = &page.Errors{Status: http.StatusTooManyRequests, Public: web.ProblemOf(err, "").Detail}, true
+		web.SetRetryAfter(v.Gin.Writer.Header(), err)
 	}
 	if !ok {
 		return web.Answer{}, err
 	}
 	m := signin.Forgotten{
-		Page:  v.shell("Reset your password", "/recover"),
+		Page:  v.Shell("Reset your password", "/recover"),
 		Mails: true,
-		Email: wrong.value("/email", email),
-		Error: wrong.rest(),
+		Email: wrong.Value("/email", email),
+		Error: wrong.Rest(),
 	}
-	return web.Answer{Status: wrong.status, Page: signin.ForgottenPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: signin.ForgottenPage(m)}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
@@ -24,7 +25,7 @@ import (
 	"postern/views/ui"
 )
 
-func relationsPath(p rules.Project) string { return projectPath(p.Name) + "/relations" }
+func relationsPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/relations" }
 
 // forgetPath leads to the confirmation that a relation is forgotten. Objects have slashes and escapes, so that they
 // are in the query.
@@ -33,29 +34,29 @@ func forgetPath(p rules.Project, f contract.RelationFilter) string {
 	return relationsPath(p) + "/forget?" + query.Encode()
 }
 
-func (h *Handler) showRelations(v *visit) (web.Answer, error) {
+func (h *Handler) showRelations(v *page.Visit) (web.Answer, error) {
 	return h.relationsWith(v, func(m *projects.Relations) {
 		if m.Add != nil {
-			m.Add.Open = v.c.Query("add") == "true"
+			m.Add.Open = v.Gin.Query("add") == "true"
 		}
 	}, http.StatusOK)
 }
 
 // relationsWith shows who owns which object, with what mark adds to the page.
-func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status int) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) relationsWith(v *page.Visit, mark func(*projects.Relations), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	path := relationsPath(p)
 	m := projects.Relations{
-		Page: v.shell("Owners of objects", path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Owners of objects", path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Owners of objects"}),
 		ByTenant: len(p.Tenants) > 1,
-		BackURL:  projectPath(p.Name),
+		BackURL:  page.ProjectPath(p.Name),
 	}
-	mayChange := v.mayChange(p, access.ProjectUpdate)
+	mayChange := v.MayChange(p, access.ProjectUpdate)
 	if err := h.relationRows(v, p, &m, mayChange); err != nil {
 		return web.Answer{}, err
 	}
@@ -67,8 +68,8 @@ func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status
 		m.Import = &projects.RelationImport{Action: path + "/import"}
 		m.Curl = m.Page.Curl("/api/v1"+path, `{"user": "billing-service", "object": "order:42"}`)
 		if m.ByTenant {
-			m.Add.Tenants = named(p.Tenants)
-			choose(m.Add.Tenants, snapshot.DefaultTenant)
+			m.Add.Tenants = page.Named(p.Tenants)
+			page.Choose(m.Add.Tenants, snapshot.DefaultTenant)
 		}
 	}
 	mark(&m)
@@ -76,54 +77,54 @@ func (h *Handler) relationsWith(v *visit, mark func(*projects.Relations), status
 }
 
 // relationList is what the list of owners can be asked for.
-func relationList(p rules.Project) *listing {
-	l := &listing{
-		path:   relationsPath(p),
-		one:    "relation",
-		search: "Part of object or owner",
-		orders: []listOrder{{by: "object"}, {by: "user"}, {by: "created", desc: true}},
-		filters: []listFilter{
-			{name: "object", title: "Object", typed: true},
-			{name: "user", title: "Owner", typed: true},
-			{name: "tenant", title: "Tenant"},
+func relationList(p rules.Project) *page.Listing {
+	l := &page.Listing{
+		Path:   relationsPath(p),
+		One:    "relation",
+		Search: "Part of object or owner",
+		Orders: []page.ListOrder{{By: "object"}, {By: "user"}, {By: "created", Desc: true}},
+		Filters: []page.ListFilter{
+			{Name: "object", Title: "Object", Typed: true},
+			{Name: "user", Title: "Owner", Typed: true},
+			{Name: "tenant", Title: "Tenant"},
 		},
 	}
 	if len(p.Tenants) > 1 {
-		l.filters[2].options = named(p.Tenants)
+		l.Filters[2].Options = page.Named(p.Tenants)
 	}
 	return l
 }
 
 // relationRows adds the relations that the query asks for.
-func (h *Handler) relationRows(v *visit, p rules.Project, m *projects.Relations, mayChange bool) error {
-	list := relationList(p).read(v)
+func (h *Handler) relationRows(v *page.Visit, p rules.Project, m *projects.Relations, mayChange bool) error {
+	list := relationList(p).Read(v)
 	in := contract.RelationList{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
-		Page:        list.asked(),
+		Page:        list.Asked(),
 		RelationFilter: contract.RelationFilter{
-			Tenant: list.get("tenant"), User: list.get("user"), Object: list.get("object"),
+			Tenant: list.Get("tenant"), User: list.Get("user"), Object: list.Get("object"),
 		},
-		Sort: list.sorting(),
-		Text: list.get("q"),
+		Sort: list.Sorting(),
+		Text: list.Get("q"),
 	}
 	if m.ByTenant && in.Sort == "" {
 		in.Sort = "object" // the usual order is by tenant
 	}
-	found, err := h.Relations.List(v.ctx(), v.who, in)
-	if wrong, ok := formErrorsIn(err); ok {
-		m.List, m.Wrong = listView(list, found), wrong.rest()
+	found, err := h.Relations.List(v.Ctx(), v.Who, in)
+	if wrong, ok := page.ErrorsIn(err); ok {
+		m.List, m.Wrong = page.ListView(list, found), wrong.Rest()
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	m.List = listView(list, found)
+	m.List = page.ListView(list, found)
 	for _, r := range found.Items {
-		row := projects.RelationRow{Object: r.Object, User: r.User, Tenant: r.Tenant, Since: moment(r.CreatedAt)}
+		row := projects.RelationRow{Object: r.Object, User: r.User, Tenant: r.Tenant, Since: page.Moment(r.CreatedAt)}
 		if _, err := models.ParseID("usr", r.User); err == nil {
-			row.UserURL = userPath(r.User)
+			row.UserURL = page.UserPath(r.User)
 		} else if in.User == "" {
-			row.AllURL = list.with("user", r.User)
+			row.AllURL = list.With("user", r.User)
 		}
 		if mayChange {
 			row.ForgetURL = forgetPath(p, contract.RelationFilter{Tenant: r.Tenant, Object: r.Object, User: r.User})
@@ -134,21 +135,21 @@ func (h *Handler) relationRows(v *visit, p rules.Project, m *projects.Relations,
 }
 
 // relationMisses lists what rules of all versions could not remember or forget.
-func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.RelationMiss, error) {
+func (h *Handler) relationMisses(v *page.Visit, p rules.Project) ([]projects.RelationMiss, error) {
 	var out []projects.RelationMiss
 	for _, version := range p.Versions {
 		if !version.Rules.NamesObjects() {
 			continue
 		}
 		of := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: p.ID}, Version: version.ID}
-		missed, err := h.Usage.RelationMisses(v.ctx(), v.who, of)
+		missed, err := h.Usage.RelationMisses(v.Ctx(), v.Who, of)
 		if err != nil {
 			return nil, err
 		}
 		if len(missed.Items) == 0 {
 			continue
 		}
-		found, err := h.Projects.Rules(v.ctx(), v.who, of)
+		found, err := h.Projects.Rules(v.Ctx(), v.Who, of)
 		if err != nil {
 			return nil, err
 		}
@@ -163,27 +164,27 @@ func (h *Handler) relationMisses(v *visit, p rules.Project) ([]projects.Relation
 				RulesURL: rulesPath(p, version.ID),
 				Answers:  english.Plural(int(one.Calls), "answer", ""),
 				Reason:   missText(one.Reason),
-				Last:     moment(one.LastAt),
+				Last:     page.Moment(one.LastAt),
 			})
 		}
 	}
 	return out, nil
 }
 
-func (h *Handler) addRelation(v *visit) (web.Answer, error) {
+func (h *Handler) addRelation(v *page.Visit) (web.Answer, error) {
 	typed := contract.NewRelation{
-		Tenant: v.posted("tenant"),
-		User:   strings.TrimSpace(v.posted("user")),
-		Object: strings.TrimSpace(v.posted("object")),
+		Tenant: v.Posted("tenant"),
+		User:   strings.TrimSpace(v.Posted("user")),
+		Object: strings.TrimSpace(v.Posted("object")),
 	}
-	added, err := h.Relations.Add(v.ctx(), v.who, contract.RelationsOf(v.param("project"), typed))
+	added, err := h.Relations.Add(v.Ctx(), v.Who, contract.RelationsOf(v.Param("project"), typed))
 	if err == nil && added.Added == 0 {
-		return v.done("relation_exists", projectPath(v.param("project"))+"/relations", typed.User, typed.Object)
+		return v.Done("relation_exists", page.ProjectPath(v.Param("project"))+"/relations", typed.User, typed.Object)
 	}
 	if err == nil {
-		return v.done("relation_made", projectPath(v.param("project"))+"/relations", typed.User, typed.Object)
+		return v.Done("relation_made", page.ProjectPath(v.Param("project"))+"/relations", typed.User, typed.Object)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -192,33 +193,33 @@ func (h *Handler) addRelation(v *visit) (web.Answer, error) {
 			return
 		}
 		m.Add.Open = true
-		m.Add.Object = wrong.value("/object", typed.Object)
-		m.Add.User = wrong.value("/user", typed.User)
-		choose(m.Add.Tenants, typed.Tenant)
-		m.Add.Error = wrong.rest()
-	}, wrong.status)
+		m.Add.Object = wrong.Value("/object", typed.Object)
+		m.Add.User = wrong.Value("/user", typed.User)
+		page.Choose(m.Add.Tenants, typed.Tenant)
+		m.Add.Error = wrong.Rest()
+	}, wrong.Status)
 }
 
 // importRelations adds the relations of a posted file. To send it again is harmless.
-func (h *Handler) importRelations(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) importRelations(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	file, err := postedFile(v.c.Request)
+	file, err := postedFile(v.Gin.Request)
 	if err == nil {
 		var sum contract.AddedRelations
-		if sum, err = h.Relations.Import(v.ctx(), v.who, p.ID, relations.NewReader(file)); err == nil {
-			return v.done(importedFlash(sum), relationsPath(p))
+		if sum, err = h.Relations.Import(v.Ctx(), v.Who, p.ID, relations.NewReader(file)); err == nil {
+			return v.Done(importedFlash(sum), relationsPath(p))
 		}
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		err = fault.InvalidField("/file", "too_large", "The file is larger than 5 MB. Use postern relations import.")
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -226,7 +227,7 @@ func (h *Handler) importRelations(v *visit) (web.Answer, error) {
 		if m.Import != nil {
 			m.Import.Open, m.Import.Error = true, importProblem(wrong)
 		}
-	}, wrong.status)
+	}, wrong.Status)
 }
 
 func importedFlash(sum contract.AddedRelations) string {
@@ -240,11 +241,11 @@ func importedFlash(sum contract.AddedRelations) string {
 }
 
 // importProblem says what is wrong with the first relation that was refused.
-func importProblem(wrong *formErrors) string {
-	if len(wrong.fields) == 0 {
-		return wrong.rest()
+func importProblem(wrong *page.Errors) string {
+	if len(wrong.Fields) == 0 {
+		return wrong.Rest()
 	}
-	first := wrong.fields[0]
+	first := wrong.Fields[0]
 	number, _, _ := strings.Cut(strings.TrimPrefix(first.Pointer, "/"), "/")
 	if n, err := strconv.Atoi(number); err == nil {
 		return "Relation " + strconv.Itoa(n+1) + " of the file: " + first.Detail
@@ -289,12 +290,12 @@ func (r onlyPart) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (h *Handler) showForgetRelation(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showForgetRelation(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return h.forgetRelationWith(v, p, relationNamed(v.c.Query), &formErrors{})
+	return h.forgetRelationWith(v, p, relationNamed(v.Gin.Query), &page.Errors{})
 }
 
 func relationNamed(field func(string) string) contract.RelationFilter {
@@ -303,23 +304,23 @@ func relationNamed(field func(string) string) contract.RelationFilter {
 
 // forgetRelationWith asks before a relation is forgotten, or says that it does not exist.
 func (h *Handler) forgetRelationWith(
-	v *visit, p rules.Project, f contract.RelationFilter, wrong *formErrors,
+	v *page.Visit, p rules.Project, f contract.RelationFilter, wrong *page.Errors,
 ) (web.Answer, error) {
 	if f.Object == "" || f.User == "" {
 		return web.Answer{}, web.NotFound()
 	}
-	found, err := h.Relations.List(v.ctx(), v.who, contract.RelationList{
+	found, err := h.Relations.List(v.Ctx(), v.Who, contract.RelationList{
 		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: contract.Page{Limit: 1}, RelationFilter: f,
 	})
-	if _, ok := formErrorsIn(err); ok {
+	if _, ok := page.ErrorsIn(err); ok {
 		err = web.NotFound()
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	m := projects.Relation{
-		Page: v.shell("Forget the owner of "+f.Object, forgetPath(p, f), projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Forget the owner of "+f.Object, forgetPath(p, f), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Owners of objects", URL: relationsPath(p)}, ui.Crumb{Text: f.Object}),
 		Object:  f.Object,
 		BackURL: relationsPath(p),
@@ -329,9 +330,9 @@ func (h *Handler) forgetRelationWith(
 			{Label: "Object", Value: r.Object, Mono: true},
 			{Label: "Owner", Value: r.User, Mono: true},
 			{Label: "Tenant", Value: r.Tenant},
-			{Label: "Since", Value: moment(r.CreatedAt)},
+			{Label: "Since", Value: page.Moment(r.CreatedAt)},
 		}
-		if v.mayChange(p, access.ProjectUpdate) {
+		if v.MayChange(p, access.ProjectUpdate) {
 			m.Forget = &ui.Confirmation{
 				ID:     "relation-forget",
 				Action: relationsPath(p) + "/forget",
@@ -347,33 +348,33 @@ func (h *Handler) forgetRelationWith(
 				},
 				Undo: "You can add the owner again.",
 			}
-			v.mark(m.Forget, wrong)
+			v.Mark(m.Forget, wrong)
 		}
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.RelationPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.RelationPage(m)}, nil
 }
 
-func (h *Handler) forgetRelation(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) forgetRelation(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	f := relationNamed(v.posted)
+	f := relationNamed(v.Posted)
 	if f.Object == "" || f.User == "" {
 		return web.Answer{}, web.NotFound()
 	}
-	if err = v.confirmed("Tick the box to forget the owner."); err == nil {
-		_, err = h.Relations.Remove(v.ctx(), v.who, contract.RelationRemoval{
+	if err = v.Confirmed("Tick the box to forget the owner."); err == nil {
+		_, err = h.Relations.Remove(v.Ctx(), v.Who, contract.RelationRemoval{
 			ProjectPath: contract.ProjectPath{Project: p.ID}, RelationFilter: f,
 		})
 	}
 	if err == nil {
-		return v.done("relation_gone", relationsPath(p), f.User, f.Object)
+		return v.Done("relation_gone", relationsPath(p), f.User, f.Object)
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.forgetRelationWith(v, p, f, wrong)
 	}
 	return web.Answer{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -14,21 +15,21 @@ import (
 )
 
 // showRequest shows one call of the live log: what each step did, and what the upstream learned of the caller.
-func (h *Handler) showRequest(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	r, err := h.Usage.Request(v.ctx(), v.who, contract.RequestPath{
-		ProjectPath: contract.ProjectPath{Project: p.ID}, Request: v.param("request"),
+	r, err := h.Usage.Request(v.Ctx(), v.Who, contract.RequestPath{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Request: v.Param("request"),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
+	v.SelectTeam(p.Team)
 	path := requestsPath(p) + "/" + url.PathEscape(r.ID)
 	m := projects.RequestDetail{
-		Page: v.shell("Request to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Request to "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: r.Time.Format("15:04:05.000")}),
 		Request: requestRow(p, r.Request),
 		Facts: []ui.Fact{
@@ -95,12 +96,12 @@ func requestStep(step contract.RequestStep, r contract.Request) projects.Explain
 }
 
 // secretLines names the headers that the environment adds. Their values are secrets.
-func (h *Handler) secretLines(v *visit, p rules.Project, environment string) (lines []ui.Fact) {
-	version, e, ok := environmentIn(p, environment)
+func (h *Handler) secretLines(v *page.Visit, p rules.Project, environment string) (lines []ui.Fact) {
+	version, e, ok := page.EnvironmentIn(p, environment)
 	if !ok {
 		return nil // it was deleted
 	}
-	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, contract.EnvironmentOf(p.ID, version.ID, e.ID))
+	headers, err := h.Projects.UpstreamHeaders(v.Ctx(), v.Who, contract.EnvironmentOf(p.ID, version.ID, e.ID))
 	if err != nil {
 		return nil
 	}
@@ -131,8 +132,8 @@ func (h *Handler) curlOf(p rules.Project, r contract.Request) string {
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // filterOf returns the filter of the query, and the query without anything else.
-func filterOf(v *visit) (contract.RequestFilter, url.Values) {
-	of := func(name string) string { return strings.TrimSpace(v.c.Query(name)) }
+func filterOf(v *page.Visit) (contract.RequestFilter, url.Values) {
+	of := func(name string) string { return strings.TrimSpace(v.Gin.Query(name)) }
 	filter := contract.RequestFilter{Status: of("status"), Owner: of("owner"), Path: of("path"), Code: of("code")}
 	query := url.Values{}
 	for name, value := range map[string]string{

@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -26,29 +27,29 @@ const requestsPerPage = 50
 // fromOldest is an id that no request has: following starts at the oldest in the log.
 const fromOldest = "none"
 
-func requestsPath(p rules.Project) string { return projectPath(p.Name) + "/requests" }
+func requestsPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/requests" }
 
 // showRequests lists the latest requests, or streams the rows of new ones to the page's
 // script.
-func (h *Handler) showRequests(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showRequests(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if web.WantsEvents(v.c.Request) {
+	if web.WantsEvents(v.Gin.Request) {
 		h.followRows(v, p)
 		return web.Answer{}, nil
 	}
-	cursor := v.c.Query("before")
+	cursor := v.Gin.Query("before")
 	filter, query := filterOf(v)
-	status, wrong := http.StatusOK, &formErrors{}
-	found, err := h.Usage.Requests(v.ctx(), v.who, contract.RequestList{
+	status, wrong := http.StatusOK, &page.Errors{}
+	found, err := h.Usage.Requests(v.Ctx(), v.Who, contract.RequestList{
 		ProjectPath:   contract.ProjectPath{Project: p.ID},
 		Page:          contract.Page{Cursor: cursor, Limit: requestsPerPage},
 		RequestFilter: filter,
 	})
-	if mistakes, ok := formErrorsIn(err); ok {
-		status, wrong = mistakes.status, mistakes
+	if mistakes, ok := page.ErrorsIn(err); ok {
+		status, wrong = mistakes.Status, mistakes
 	} else if err != nil {
 		return web.Answer{}, err
 	}
@@ -58,11 +59,17 @@ func (h *Handler) showRequests(v *visit) (web.Answer, error) {
 		here += "?" + query.Encode()
 	}
 	m := projects.Requests{
-		Page: v.shell("Requests to "+p.DisplayName, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: "Requests"}),
-		Head: v.headOf(p), Here: here, LiveFrom: fromOldest,
-		Path: path, Filtered: len(query) > 0, Status: wrong.value("/status", filter.Status),
+		Page: v.Shell(
+			"Requests to "+p.DisplayName,
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Requests"},
+		),
+		Head: v.HeadOf(p), Here: here, LiveFrom: fromOldest,
+		Path: path, Filtered: len(query) > 0, Status: wrong.Value("/status", filter.Status),
 		Owner: ui.Value{Text: filter.Owner}, Contains: ui.Value{Text: filter.Path}, Code: ui.Value{Text: filter.Code},
-		Curl: h.callOf(p), NoGateway: found.NoGateway,
+		Curl: page.CallOf(p), NoGateway: found.NoGateway,
 	}
 	m.Statuses = statusOptions(filter.Status)
 	if cursor == "" && err == nil && !found.NoGateway {
@@ -102,11 +109,11 @@ func statusOptions(chosen string) []ui.Option {
 	return list
 }
 
-func (h *Handler) followRows(v *visit, p rules.Project) {
-	after := cmp.Or(v.c.GetHeader("Last-Event-ID"), v.c.Query("after"))
-	h.Web.StreamRequests(v.c, h.Usage, after, func(r contract.Request) ([]byte, error) {
+func (h *Handler) followRows(v *page.Visit, p rules.Project) {
+	after := cmp.Or(v.Gin.GetHeader("Last-Event-ID"), v.Gin.Query("after"))
+	h.Web.StreamRequests(v.Gin, h.Usage, after, func(r contract.Request) ([]byte, error) {
 		var row bytes.Buffer
-		err := projects.RequestRow(requestRow(p, r)).Render(v.ctx(), &row)
+		err := projects.RequestRow(requestRow(p, r)).Render(v.Ctx(), &row)
 		return row.Bytes(), err
 	})
 }
@@ -136,7 +143,7 @@ func requestRow(p rules.Project, r contract.Request) projects.Request {
 		row.Owner = *r.Owner
 	}
 	if r.Key != nil {
-		row.KeyURL = keyPath(p, *r.Key)
+		row.KeyURL = page.KeyPath(p, *r.Key)
 	}
 	return row
 }

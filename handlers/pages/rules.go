@@ -13,6 +13,7 @@ import (
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -22,17 +23,17 @@ import (
 )
 
 func rulesPath(p rules.Project, version string) string {
-	return projectPath(p.Name) + "/versions/" + version + "/rules"
+	return page.ProjectPath(p.Name) + "/versions/" + version + "/rules"
 }
 
 // showRules shows the rules of a version; with ?proposed=true the form has those that follow from its
 // OpenAPI document beside them, in shadow.
-func (h *Handler) showRules(v *visit) (web.Answer, error) {
-	if v.c.Query("proposed") != "true" {
+func (h *Handler) showRules(v *page.Visit) (web.Answer, error) {
+	if v.Gin.Query("proposed") != "true" {
 		return h.rulesWith(v, func(*projects.RulesForm) {}, http.StatusOK)
 	}
-	found, err := h.Projects.ProposedRules(v.ctx(), v.who, contract.VersionPath{
-		ProjectPath: contract.ProjectPath{Project: v.param("project")}, Version: v.param("version"),
+	found, err := h.Projects.ProposedRules(v.Ctx(), v.Who, contract.VersionPath{
+		ProjectPath: contract.ProjectPath{Project: v.Param("project")}, Version: v.Param("version"),
 	})
 	if err != nil {
 		return web.Answer{}, err
@@ -42,7 +43,7 @@ func (h *Handler) showRules(v *visit) (web.Answer, error) {
 
 // proposeRules adds the proposed rules to the lines of the form.
 func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
-	f.Warnings = noticesOf(found.Warnings)
+	f.Warnings = page.NoticesOf(found.Warnings)
 	added := found.Rules
 	if len(added) == 0 {
 		f.Proposal = "The OpenAPI document suggests no further rules."
@@ -61,43 +62,43 @@ func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
 }
 
 // rulesWith shows the rules of a version with what mark adds to the form.
-func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) rulesWith(v *page.Visit, mark func(*projects.RulesForm), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Projects.Rules(v.ctx(), v.who, versionIn(v, p))
+	found, err := h.Projects.Rules(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	counted, err := h.Usage.ShadowRefusals(v.ctx(), v.who, versionIn(v, p))
+	counted, err := h.Usage.ShadowRefusals(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	missed, err := h.Usage.RelationMisses(v.ctx(), v.who, versionIn(v, p))
+	missed, err := h.Usage.RelationMisses(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	path, version := rulesPath(p, v.param("version")), versionName(p, v.param("version"))
+	v.SelectTeam(p.Team)
+	path, version := rulesPath(p, v.Param("version")), versionName(p, v.Param("version"))
 	m := projects.Rules{
-		Page: v.shell("Rules of "+version, path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Rules of "+version, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Rules of " + version}),
 		Version: version,
 		Facts:   ruleFacts(&found.Rules),
-		BackURL: projectPath(p.Name),
+		BackURL: page.ProjectPath(p.Name),
 		Shadow:  shadowOfOthers(&found.Rules, counted.Items),
 
-		ExplainURL:   explainPath(p) + "?version=" + url.QueryEscape(version),
+		ExplainURL:   page.ExplainPath(p) + "?version=" + url.QueryEscape(version),
 		RelationsURL: relationsPath(p),
 	}
 	at := func(page int) string { return path + "?page=" + strconv.Itoa(page) }
-	from, to, paging := pageOf("rules", len(found.List), v.c.Query("page"), at)
+	from, to, paging := page.PageOf("rules", len(found.List), v.Gin.Query("page"), at)
 	m.Paging = paging
 	for i := range found.List[from:to] {
 		m.Rows = append(m.Rows, ruleRow(&found.Rules, &found.List[from+i], counted.Items, missed.Items))
 	}
-	if v.mayChange(p, access.ProjectUpdate) {
+	if v.MayChange(p, access.ProjectUpdate) {
 		m.Form = &projects.RulesForm{
 			Action:    path,
 			Revision:  found.ETag,
@@ -109,7 +110,7 @@ func (h *Handler) rulesWith(v *visit, mark func(*projects.RulesForm), status int
 		mark(m.Form)
 	}
 	if m.Form == nil || m.Form.Proposal == "" { // those of a proposal are next to it
-		m.Warnings, _ = warningTexts(p.KeyTypeWarnings(v.param("version")), nil)
+		m.Warnings, _ = page.WarningTexts(p.KeyTypeWarnings(v.Param("version")), nil)
 		for _, one := range found.Warnings {
 			m.Warnings = append(m.Warnings, one.Detail)
 		}
@@ -258,7 +259,7 @@ func ruleLines(list []snapshot.Rule) string {
 // readRuleLines reads the rules of the form. One that the version has for the same methods and path
 // keeps its id.
 func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wrong string) {
-	for n, line := range lines(text) {
+	for n, line := range page.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) < 2 {
 			return nil, fmt.Sprintf("Line %d: enter methods and a path, such as GET /orders/{id}.", n+1)
@@ -297,21 +298,21 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wron
 	return list, ""
 }
 
-func (h *Handler) saveRules(v *visit) (web.Answer, error) {
-	revision, text := v.posted("revision"), v.posted("rules")
+func (h *Handler) saveRules(v *page.Visit) (web.Answer, error) {
+	revision, text := v.Posted("revision"), v.Posted("rules")
 	change := snapshot.Rules{
-		Default:         snapshot.RuleDefault(v.posted("default")),
-		Mode:            snapshot.RuleMode(v.posted("rules_mode")),
-		ReadWriteScopes: v.posted("read_write_scopes") == "true",
+		Default:         snapshot.RuleDefault(v.Posted("default")),
+		Mode:            snapshot.RuleMode(v.Posted("rules_mode")),
+		ReadWriteScopes: v.Posted("read_write_scopes") == "true",
 	}
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	now, err := h.Projects.Rules(v.ctx(), v.who, versionIn(v, p))
+	now, err := h.Projects.Rules(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -325,21 +326,21 @@ func (h *Handler) saveRules(v *visit) (web.Answer, error) {
 	if change.List, wrongLine = readRuleLines(text, now.List); wrongLine != "" {
 		return shown(ui.Value{Text: text, Error: wrongLine}, "", http.StatusUnprocessableEntity)
 	}
-	_, err = h.Projects.SetRules(v.ctx(), v.who, contract.RulesUpdate{
+	_, err = h.Projects.SetRules(v.Ctx(), v.Who, contract.RulesUpdate{
 		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: revision}, Body: change,
 	})
 	if err == nil {
-		project := v.param("project")
-		return v.done("rules", projectPath(project)+"/versions/"+v.param("version")+"/rules", project)
+		project := v.Param("project")
+		return v.Done("rules", page.ProjectPath(project)+"/versions/"+v.Param("version")+"/rules", project)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		revision = now.ETag
 		return shown(ui.Value{Text: text}, "The rules have changed since you opened this page. The list above shows "+
 			"the current rules. To replace them with yours, save again.", http.StatusPreconditionFailed)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
-	return shown(ui.Value{Text: text}, wrong.rest(), wrong.status)
+	return shown(ui.Value{Text: text}, wrong.Rest(), wrong.Status)
 }

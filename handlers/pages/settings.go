@@ -6,6 +6,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -16,24 +17,24 @@ import (
 
 type settingsForm struct{ revision, displayName string }
 
-func (h *Handler) saveSettings(v *visit) (web.Answer, error) {
-	in := contract.ProjectUpdate{ProjectPath: projectIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "display_name")
+func (h *Handler) saveSettings(v *page.Visit) (web.Answer, error) {
+	in := contract.ProjectUpdate{ProjectPath: projectIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "display_name")
 	form := settingsForm{revision: in.IfMatch, displayName: *in.Body.DisplayName}
-	_, err := h.Projects.Update(v.ctx(), v.who, in)
-	return h.saved(v, err, "settings", v.param("project"), form)
+	_, err := h.Projects.Update(v.Ctx(), v.Who, in)
+	return h.saved(v, err, "settings", v.Param("project"), form)
 }
 
 func (settingsForm) page() *configuredPage { return settingsPage }
 
-func (f settingsForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f settingsForm) mark(m *projects.Configure, wrong *page.Errors) {
 	m.General.Revision = f.revision
-	m.General.DisplayName = wrong.value("/display_name", f.displayName)
-	m.General.Error = wrong.rest()
+	m.General.DisplayName = wrong.Value("/display_name", f.displayName)
+	m.General.Error = wrong.Rest()
 }
 
 func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
-	m.What, m.Action = "The display name", projectPath(p.Name)+"/settings"
+	m.What, m.Action = "The display name", page.ProjectPath(p.Name)+"/settings"
 	m.Rows = []projects.Difference{{Label: "Display name", Yours: f.displayName, Theirs: p.DisplayName}}
 	m.Hidden = []projects.Pair{{Name: "revision", Value: p.SettingsETag}, {Name: "display_name", Value: f.displayName}}
 	return nil
@@ -48,28 +49,28 @@ type accessForm struct {
 }
 
 // saveAccess saves the form, or does what one of its other buttons asks for.
-func (h *Handler) saveAccess(v *visit) (web.Answer, error) {
+func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
 	form := accessForm{
-		version:       v.param("version"),
-		revision:      v.posted("revision"),
-		mode:          v.posted("mode"),
-		keyless:       v.posted("keyless"),
-		fallbackOwner: strings.TrimSpace(v.posted("fallback_owner")),
-		methods:       v.c.Request.PostForm["methods"],
-		issuers:       postedIssuers(v.c.Request.PostForm),
-		introspection: postedIntrospection(v.c.Request.PostForm),
+		version:       v.Param("version"),
+		revision:      v.Posted("revision"),
+		mode:          v.Posted("mode"),
+		keyless:       v.Posted("keyless"),
+		fallbackOwner: strings.TrimSpace(v.Posted("fallback_owner")),
+		methods:       v.Gin.Request.PostForm["methods"],
+		issuers:       postedIssuers(v.Gin.Request.PostForm),
+		introspection: postedIntrospection(v.Gin.Request.PostForm),
 	}
-	if do := v.posted("do"); do != "" {
+	if do := v.Posted("do"); do != "" {
 		return h.changeIssuers(v, form, do)
 	}
-	in := form.change().Of(v.param("project"), form.version)
-	in.Condition = v.condition()
+	in := form.change().Of(v.Param("project"), form.version)
+	in.Condition = v.Condition()
 	var fallbackOwner *string
 	if form.falls() {
 		fallbackOwner = &form.fallbackOwner
 	}
-	_, err := h.Projects.UpdateAccess(v.ctx(), v.who, in, fallbackOwner)
-	return h.saved(v, err, "access", v.param("project"), form)
+	_, err := h.Projects.UpdateAccess(v.Ctx(), v.Who, in, fallbackOwner)
+	return h.saved(v, err, "access", v.Param("project"), form)
 }
 
 // change leaves out fields that the form hides: issuers and introspection without their method.
@@ -89,7 +90,7 @@ func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFall
 
 func (accessForm) page() *configuredPage { return accessPage }
 
-func (f accessForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f accessForm) mark(m *projects.Configure, wrong *page.Errors) {
 	for i := range m.Versions {
 		if m.Versions[i].ID != f.version {
 			continue
@@ -98,15 +99,15 @@ func (f accessForm) mark(m *projects.Configure, wrong *formErrors) {
 		shown.Revision, shown.Mode, shown.Keyless = f.revision, f.mode, f.keyless
 		shown.JWT = slices.Contains(f.methods, string(snapshot.JWT))
 		shown.Issuers = issuerRows(f.version, f.issuers, wrong)
-		shown.IssuersError = wrong.take(issuersPointer)
+		shown.IssuersError = wrong.Take(issuersPointer)
 		shown.Opaque = slices.Contains(f.methods, string(snapshot.Opaque))
 		f.introspection.mark(&shown.Introspection, wrong, "/requests_auth/opaque")
 		shown.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
-		shown.FallbackOwner = wrong.value("/fallback_owner", f.fallbackOwner)
-		shown.ModeError = wrong.take("/requests_auth/mode")
-		shown.MethodsError = wrong.take("/requests_auth/methods")
-		shown.KeylessError = wrong.take("/requests_auth/keyless")
-		shown.Error = wrong.rest()
+		shown.FallbackOwner = wrong.Value("/fallback_owner", f.fallbackOwner)
+		shown.ModeError = wrong.Take("/requests_auth/mode")
+		shown.MethodsError = wrong.Take("/requests_auth/methods")
+		shown.KeylessError = wrong.Take("/requests_auth/keyless")
+		shown.Error = wrong.Rest()
 	}
 }
 
@@ -166,22 +167,22 @@ func methodsText(methods []string) string {
 
 type targetForm struct{ environment, revision, target string }
 
-func (h *Handler) saveTarget(v *visit) (web.Answer, error) {
-	in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "target")
+func (h *Handler) saveTarget(v *page.Visit) (web.Answer, error) {
+	in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "target")
 	form := targetForm{environment: in.Environment, revision: in.IfMatch, target: *in.Body.Target}
-	_, err := h.Projects.UpdateEnvironment(v.ctx(), v.who, in)
-	return h.saved(v, err, "target", v.param("project"), form)
+	_, err := h.Projects.UpdateEnvironment(v.Ctx(), v.Who, in)
+	return h.saved(v, err, "target", v.Param("project"), form)
 }
 
 func (targetForm) page() *configuredPage { return overviewPage }
 
-func (f targetForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f targetForm) mark(m *projects.Configure, wrong *page.Errors) {
 	for i := range m.Versions {
 		for j := range m.Versions[i].Environments {
 			if e := &m.Versions[i].Environments[j]; e.ID == f.environment {
-				e.Revision, e.Target = f.revision, wrong.value("/target", f.target)
-				e.Error = wrong.rest()
+				e.Revision, e.Target = f.revision, wrong.Value("/target", f.target)
+				e.Error = wrong.Rest()
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -34,58 +35,50 @@ func unescaped(segment string) string {
 	return text
 }
 
-// withNext adds the path that sign-in or sign-up leads to.
-func withNext(path, next string) string {
-	if next == "" || next == "/projects" {
-		return path
-	}
-	return path + "?" + url.Values{"next": {next}}.Encode()
-}
-
-func (v *visit) from() accounts.From {
-	r := v.c.Request
+func from(v *page.Visit) accounts.From {
+	r := v.Gin.Request
 	return accounts.From{
 		RemoteAddr: r.RemoteAddr,
 		UserAgent:  r.UserAgent(),
 		RequestID:  web.RequestID(r.Context()),
-		Device:     v.server.Web.Cookie(r, web.DeviceCookie),
+		Device:     v.Server.Web.Cookie(r, web.DeviceCookie),
 	}
 }
 
 // signUpURL returns the address of the sign-up page, "" if the visitor cannot sign up.
-func (h *Handler) signUpURL(v *visit, next string) (string, error) {
-	err := h.Accounts.MaySignUp(v.ctx(), ticketIn(next))
+func (h *Handler) signUpURL(v *page.Visit, next string) (string, error) {
+	err := h.Accounts.MaySignUp(v.Ctx(), ticketIn(next))
 	switch fault.KindOf(err) {
 	case fault.Internal:
-		return withNext("/signup", next), err // nil, or a failure
+		return page.WithNext("/signup", next), err // nil, or a failure
 	default:
 		return "", nil
 	}
 }
 
-func (h *Handler) showSignUp(v *visit) (web.Answer, error) {
-	next := web.LocalPath(v.c.Query("next"))
-	signedIn, err := v.authenticate()
+func (h *Handler) showSignUp(v *page.Visit) (web.Answer, error) {
+	next := web.LocalPath(v.Gin.Query("next"))
+	signedIn, err := v.Authenticate()
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if signedIn {
 		return redirectAfterSignIn(next), nil
 	}
-	if err := h.Accounts.MaySignUp(v.ctx(), ticketIn(next)); err != nil {
+	if err := h.Accounts.MaySignUp(v.Ctx(), ticketIn(next)); err != nil {
 		return h.refusedSignUp(v, next, err)
 	}
 	m, err := h.signUpForm(v, next)
 	return web.Show(signin.SignUpPage(m)), err
 }
 
-func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
+func (h *Handler) signUpForm(v *page.Visit, next string) (signin.SignUp, error) {
 	m := signin.SignUp{
-		Page:              v.shell("Create an account", withNext("/signup", next)),
+		Page:              v.Shell("Create an account", page.WithNext("/signup", next)),
 		MinPasswordLength: accounts.MinPassword,
 		Next:              next,
 		Providers:         h.federatedProviders(),
-		SignInURL:         withNext("/signin", next),
+		SignInURL:         page.WithNext("/signin", next),
 	}
 	ticket := ticketIn(next)
 	if ticket.Claim != "" {
@@ -94,7 +87,7 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 	if ticket.Invitation == "" {
 		return m, nil
 	}
-	invitation, err := h.Accounts.PreviewInvitation(v.ctx(), ticket.Invitation)
+	invitation, err := h.Accounts.PreviewInvitation(v.Ctx(), ticket.Invitation)
 	m.Intro = "You join " + invitation.TeamName + " as " + invitation.Role + "."
 	if invitation.Email != "" && !invitation.ByMail {
 		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms " +
@@ -105,29 +98,29 @@ func (h *Handler) signUpForm(v *visit, next string) (signin.SignUp, error) {
 }
 
 // refusedSignUp shows the page with the reason why the visitor cannot sign up.
-func (h *Handler) refusedSignUp(v *visit, next string, err error) (web.Answer, error) {
+func (h *Handler) refusedSignUp(v *page.Visit, next string, err error) (web.Answer, error) {
 	if fault.KindOf(err) == fault.Internal {
 		return web.Answer{}, err
 	}
 	problem := web.ProblemOf(err, "")
 	m := signin.SignUp{
-		Page:      v.shell("Create an account", "/signup"),
+		Page:      v.Shell("Create an account", "/signup"),
 		Refusal:   problem.Detail,
-		SignInURL: withNext("/signin", next),
+		SignInURL: page.WithNext("/signin", next),
 	}
 	return web.Answer{Status: problem.Status, Page: signin.SignUpPage(m)}, nil
 }
 
-func (h *Handler) signUp(v *visit) (web.Answer, error) {
-	next := web.LocalPath(v.posted("next"))
+func (h *Handler) signUp(v *page.Visit) (web.Answer, error) {
+	next := web.LocalPath(v.Posted("next"))
 	in := accounts.SignUp{
-		Email:    v.posted("email"),
-		Name:     v.posted("name"),
-		Password: v.posted("password"),
-		From:     v.from(),
+		Email:    v.Posted("email"),
+		Name:     v.Posted("name"),
+		Password: v.Posted("password"),
+		From:     from(v),
 	}
 	ticket := ticketIn(next)
-	session, err := h.Accounts.SignUp(v.ctx(), in, ticket)
+	session, err := h.Accounts.SignUp(v.Ctx(), in, ticket)
 	if err == nil {
 		if ticket.Invitation != "" {
 			next = "" // it is used up
@@ -143,17 +136,17 @@ func (h *Handler) signUp(v *visit) (web.Answer, error) {
 		return web.Answer{}, failed
 	}
 	m.Email.Text, m.Name.Text = in.Email, in.Name
-	if wrong, ok := formErrorsIn(err); ok {
-		m.Email, m.Name = wrong.value("/email", in.Email), wrong.value("/name", in.Name)
-		m.Password = wrong.take("/password")
-		m.Error = wrong.rest()
-		return web.Answer{Status: wrong.status, Page: signin.SignUpPage(m)}, nil
+	if wrong, ok := page.ErrorsIn(err); ok {
+		m.Email, m.Name = wrong.Value("/email", in.Email), wrong.Value("/name", in.Name)
+		m.Password = wrong.Take("/password")
+		m.Error = wrong.Rest()
+		return web.Answer{Status: wrong.Status, Page: signin.SignUpPage(m)}, nil
 	}
 	if kind := fault.KindOf(err); kind != fault.TooMany && kind != fault.Forbidden && kind != fault.Conflict {
 		return web.Answer{}, err
 	}
 	problem := web.ProblemOf(err, "")
-	web.SetRetryAfter(v.c.Writer.Header(), err)
+	web.SetRetryAfter(v.Gin.Writer.Header(), err)
 	m.Error = problem.Detail
 	return web.Answer{Status: problem.Status, Page: signin.SignUpPage(m)}, nil
 }
@@ -165,8 +158,8 @@ var roleTexts = map[access.Role]string{
 	access.Viewer: "Viewers can see everything and change nothing.",
 }
 
-func (h *Handler) showInvite(v *visit) (web.Answer, error) {
-	if _, err := v.authenticate(); err != nil {
+func (h *Handler) showInvite(v *page.Visit) (web.Answer, error) {
+	if _, err := v.Authenticate(); err != nil {
 		return web.Answer{}, err
 	}
 	m, err := h.invited(v)
@@ -176,44 +169,44 @@ func (h *Handler) showInvite(v *visit) (web.Answer, error) {
 	return web.Show(signin.InvitedPage(m)), nil
 }
 
-func (h *Handler) invited(v *visit) (signin.Invited, error) {
-	path := "/invite/" + url.PathEscape(v.param("code"))
-	found, err := h.Accounts.PreviewInvitation(v.ctx(), v.param("code"))
+func (h *Handler) invited(v *page.Visit) (signin.Invited, error) {
+	path := "/invite/" + url.PathEscape(v.Param("code"))
+	found, err := h.Accounts.PreviewInvitation(v.Ctx(), v.Param("code"))
 	if err != nil {
 		return signin.Invited{}, err
 	}
 	m := signin.Invited{
-		Page:      v.shell("Invitation", path),
+		Page:      v.Shell("Invitation", path),
 		Team:      found.TeamName,
 		Role:      found.Role,
 		RoleText:  roleTexts[access.Role(found.Role)],
 		Action:    path,
-		SignInURL: withNext("/signin", path),
+		SignInURL: page.WithNext("/signin", path),
 	}
-	if v.account != nil {
-		m.Account = v.account.Email
+	if v.Account != nil {
+		m.Account = v.Account.Email
 		return m, nil
 	}
 	m.SignUpURL, err = h.signUpURL(v, path)
 	return m, err
 }
 
-func (h *Handler) refusedInvite(v *visit, err error) (web.Answer, error) {
+func (h *Handler) refusedInvite(v *page.Visit, err error) (web.Answer, error) {
 	if fault.KindOf(err) != fault.Gone {
 		return web.Answer{}, err
 	}
-	m := signin.Invited{Page: v.shell("Invitation", "/projects"), Refusal: web.ProblemOf(err, "").Detail}
+	m := signin.Invited{Page: v.Shell("Invitation", "/projects"), Refusal: web.ProblemOf(err, "").Detail}
 	return web.Answer{Status: http.StatusGone, Page: signin.InvitedPage(m)}, nil
 }
 
-func (h *Handler) acceptInvite(v *visit) (web.Answer, error) {
-	team, err := h.Accounts.Accept(v.ctx(), v.who, contract.AcceptanceOf(v.param("code")))
+func (h *Handler) acceptInvite(v *page.Visit) (web.Answer, error) {
+	team, err := h.Accounts.Accept(v.Ctx(), v.Who, contract.AcceptanceOf(v.Param("code")))
 	if err == nil {
-		v.rememberTeam(team.ID)
+		v.RememberTeam(team.ID)
 		if err := h.rotateSession(v); err != nil {
 			return web.Answer{}, err
 		}
-		return v.done("joined", "/projects")
+		return v.Done("joined", "/projects")
 	}
 	kind := fault.KindOf(err)
 	if kind != fault.Conflict && kind != fault.Forbidden {
@@ -229,10 +222,10 @@ func (h *Handler) acceptInvite(v *visit) (web.Answer, error) {
 }
 
 // rotateSession gives the browser another secret for its session.
-func (h *Handler) rotateSession(v *visit) error {
-	secret, err := h.Accounts.Rotate(v.ctx(), v.who)
+func (h *Handler) rotateSession(v *page.Visit) error {
+	secret, err := h.Accounts.Rotate(v.Ctx(), v.Who)
 	if err != nil {
 		return err
 	}
-	return h.Web.Sessions().Begin(v.c.Writer, v.c.Request, secret)
+	return h.Web.Sessions().Begin(v.Gin.Writer, v.Gin.Request, secret)
 }

@@ -6,25 +6,26 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
 
-func signupPath(tenant string) string { return tenantPath(tenant) + "/signup" }
+func signupPath(tenant string) string { return page.TenantPath(tenant) + "/signup" }
 
-func (h *Handler) showSignup(v *visit) (web.Answer, error) {
-	return h.signupWith(v, contract.NewApproval{}, &formErrors{})
+func (h *Handler) showSignup(v *page.Visit) (web.Answer, error) {
+	return h.signupWith(v, contract.NewApproval{}, &page.Errors{})
 }
 
 // signupWith shows who may sign in to a tenant for the first time, with the form as typed.
-func (h *Handler) signupWith(v *visit, typed contract.NewApproval, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) signupWith(v *page.Visit, typed contract.NewApproval, wrong *page.Errors) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	policy, err := h.Directory.SignupPolicy(v.ctx(), v.who, t.Path())
+	policy, err := h.Directory.SignupPolicy(v.Ctx(), v.Who, t.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -32,19 +33,19 @@ func (h *Handler) signupWith(v *visit, typed contract.NewApproval, wrong *formEr
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path, mayChange := signupPath(t.ID), v.who.May(t.Team, access.UserUpdate)
-	list := approvalList(path).read(v)
-	approvals, err := h.Directory.Approvals(v.ctx(), v.who, contract.ApprovalList{
-		TenantPath: t.Path(), Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	path, mayChange := signupPath(t.ID), v.Who.May(t.Team, access.UserUpdate)
+	list := approvalList(path).Read(v)
+	approvals, err := h.Directory.Approvals(v.Ctx(), v.Who, contract.ApprovalList{
+		TenantPath: t.Path(), Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.Signup{
-		Page:       v.tenantShell(t, "Sign-up", path, ui.Crumb{Text: "Sign-up"}),
+		Page:       tenantShell(v, t, "Sign-up", path, ui.Crumb{Text: "Sign-up"}),
 		Head:       tenantHead(t, path),
 		InviteOnly: policy.InviteOnly,
-		List:       listView(list, approvals),
+		List:       page.ListView(list, approvals),
 	}
 	for _, a := range approvals.Items {
 		row := tenants.Approval{
@@ -52,7 +53,7 @@ func (h *Handler) signupWith(v *visit, typed contract.NewApproval, wrong *formEr
 			Value:  a.Value,
 			Kind:   approvalKind(a.Kind),
 			Groups: intoGroups(groups, a.Groups),
-			Since:  day(a.CreatedAt),
+			Since:  page.Day(a.CreatedAt),
 		}
 		if mayChange {
 			row.EndAction = path + "/approvals/" + a.ID + "/end"
@@ -63,21 +64,21 @@ func (h *Handler) signupWith(v *visit, typed contract.NewApproval, wrong *formEr
 		m.Action = path
 		m.Approve = &tenants.Approve{
 			Action: path + "/approvals",
-			Value:  wrong.value("/value", typed.Value),
+			Value:  wrong.Value("/value", typed.Value),
 			Groups: groups,
 		}
-		m.Approve.Error = wrong.rest()
+		m.Approve.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.SignupPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: tenants.SignupPage(m)}, nil
 }
 
-func approvalList(path string) *listing {
-	return &listing{
-		path:    path,
-		section: "approvals",
-		one:     "approval",
-		search:  "Address or domain",
-		orders:  []listOrder{{by: "created", text: "Age"}, {by: "value", text: "Address"}},
+func approvalList(path string) *page.Listing {
+	return &page.Listing{
+		Path:    path,
+		Section: "approvals",
+		One:     "approval",
+		Search:  "Address or domain",
+		Orders:  []page.ListOrder{{By: "created", Text: "Age"}, {By: "value", Text: "Address"}},
 	}
 }
 
@@ -102,38 +103,75 @@ func intoGroups(all []ui.Option, ids []string) string {
 	return "into " + strings.Join(names, ", ")
 }
 
-func (h *Handler) saveSignupPolicy(v *visit) (web.Answer, error) {
-	in := contract.SignupPolicyUpdate{TenantPath: contract.TenantPath{Tenant: v.param("tenant")}}
-	v.fill(&in.Body, "invite_only")
-	if _, err := h.Directory.UpdateSignupPolicy(v.ctx(), v.who, in); err != nil {
+func (h *Handler) saveSignupPolicy(v *page.Visit) (web.Answer, error) {
+	in := contract.SignupPolicyUpdate{TenantPath: contract.TenantPath{Tenant: v.Param("tenant")}}
+	v.Fill(&in.Body, "invite_only")
+	if _, err := h.Directory.UpdateSignupPolicy(v.Ctx(), v.Who, in); err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("signup_policy", signupPath(in.Tenant))
+	return v.Done("signup_policy", signupPath(in.Tenant))
 }
 
-func (h *Handler) createApproval(v *visit) (web.Answer, error) {
+func (h *Handler) createApproval(v *page.Visit) (web.Answer, error) {
 	var typed contract.NewApproval
-	v.fill(&typed, "value", "groups")
-	made, err := h.Directory.CreateApproval(v.ctx(), v.who, typed.In(v.param("tenant")))
-	if wrong, ok := formErrorsIn(err); ok {
+	v.Fill(&typed, "value", "groups")
+	made, err := h.Directory.CreateApproval(v.Ctx(), v.Who, typed.In(v.Param("tenant")))
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.signupWith(v, typed, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("approved", signupPath(v.param("tenant")), made.Value)
+	return v.Done("approved", signupPath(v.Param("tenant")), made.Value)
 }
 
-func (h *Handler) endApproval(v *visit) (web.Answer, error) {
+func (h *Handler) endApproval(v *page.Visit) (web.Answer, error) {
 	one, err := h.approvalOf(v)
-	if err == nil && !v.asked() {
+	if err == nil && !v.Asked() {
 		return h.askEndApproval(v, one)
 	}
 	if err == nil {
-		_, err = h.Directory.DeleteApproval(v.ctx(), v.who, contract.ApprovalOf(v.param("tenant"), one.ID))
+		_, err = h.Directory.DeleteApproval(v.Ctx(), v.Who, contract.ApprovalOf(v.Param("tenant"), one.ID))
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("disapproved", signupPath(v.param("tenant")), one.Value)
+	return v.Done("disapproved", signupPath(v.Param("tenant")), one.Value)
+}
+
+// approvalOf finds the approval in the address.
+func (h *Handler) approvalOf(v *page.Visit) (contract.Approval, error) {
+	return h.Directory.Approval(v.Ctx(), v.Who, contract.ApprovalOf(v.Param("tenant"), v.Param("approval")))
+}
+
+// askEndApproval asks before an approval is removed.
+func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answer, error) {
+	t, err := h.tenantOf(v)
+	if err == nil {
+		err = access.Check(v.Who, t.Team, access.UserUpdate)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	whose := "The address " + one.Value
+	if one.Kind != contract.ByEmail {
+		whose = "Addresses of " + one.Value
+	}
+	return v.Ask(ui.Asked{
+		Page: tenantShell(v, t, "Remove an approval", signupPath(t.ID),
+			ui.Crumb{Text: "Sign-up", URL: signupPath(t.ID)}),
+		Title: "Remove the approval of " + one.Value,
+		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: page.Day(one.CreatedAt)}},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "approval",
+			Name: one.Value,
+			Impact: []string{
+				whose + " can no longer sign up while sign-up is by invitation only. Users who signed in with it " +
+					"stay.",
+			},
+			Undo: "You can approve it again.",
+		},
+		BackURL: signupPath(t.ID),
+	})
 }

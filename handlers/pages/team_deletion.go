@@ -6,6 +6,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	"postern/views/team"
@@ -14,11 +15,11 @@ import (
 
 // offerDeletion adds the form that deletes a team to its page, for owners, or says what is
 // in its way.
-func (h *Handler) offerDeletion(v *visit, t contract.Team, m *team.Team) error {
-	if !v.who.May(t.ID, access.TeamDelete) {
+func (h *Handler) offerDeletion(v *page.Visit, t contract.Team, m *team.Team) error {
+	if !v.Who.May(t.ID, access.TeamDelete) {
 		return nil
 	}
-	d, err := h.Accounts.TeamDeletion(v.ctx(), v.who, t.Path())
+	d, err := h.Accounts.TeamDeletion(v.Ctx(), v.Who, t.Path())
 	if err != nil {
 		return err
 	}
@@ -39,12 +40,12 @@ func (h *Handler) offerDeletion(v *visit, t contract.Team, m *team.Team) error {
 		Name:   t.Name,
 		Type:   t.Name,
 		Facts: []ui.Fact{
-			countFact("Members", d.Members),
-			countFact("Invitations", d.Invitations),
-			countFact("Tenants", d.Tenants),
-			countFact("Users of tenants", d.Users),
-			countFact("Products", d.Products),
-			countFact("Webhooks", d.Webhooks),
+			page.CountFact("Members", d.Members),
+			page.CountFact("Invitations", d.Invitations),
+			page.CountFact("Tenants", d.Tenants),
+			page.CountFact("Users of tenants", d.Users),
+			page.CountFact("Products", d.Products),
+			page.CountFact("Webhooks", d.Webhooks),
 		},
 		Impact: []string{
 			"All of this is deleted. Members lose their access immediately. Their accounts stay.",
@@ -54,17 +55,17 @@ func (h *Handler) offerDeletion(v *visit, t contract.Team, m *team.Team) error {
 	return nil
 }
 
-func (h *Handler) deleteTeam(v *visit) (web.Answer, error) {
-	typed := v.posted("typed_name")
-	_, err := h.Accounts.DeleteTeam(v.ctx(), v.who, contract.TeamRemoval{TeamPath: teamIn(v), Confirm: typed})
+func (h *Handler) deleteTeam(v *page.Visit) (web.Answer, error) {
+	typed := v.Posted("typed_name")
+	_, err := h.Accounts.DeleteTeam(v.Ctx(), v.Who, contract.TeamRemoval{TeamPath: teamIn(v), Confirm: typed})
 	if err == nil {
-		return v.done("team_gone", "/teams", typed)
+		return v.Done("team_gone", "/teams", typed)
 	}
-	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
+	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *page.Errors) {
 		if m.Erase != nil {
-			v.mark(m.Erase, wrong)
+			v.Mark(m.Erase, wrong)
 		} else {
-			m.Error = wrong.rest()
+			m.Error = wrong.Rest()
 		}
 	})
 }

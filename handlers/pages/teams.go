@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -15,16 +18,16 @@ import (
 func teamPath(id string) string { return "/teams/" + url.PathEscape(id) }
 
 // teamIn is the team in the address.
-func teamIn(v *visit) contract.TeamPath { return contract.TeamPath{Team: v.param("team")} }
+func teamIn(v *page.Visit) contract.TeamPath { return contract.TeamPath{Team: v.Param("team")} }
 
 // memberIn is the member of a team in the address.
-func memberIn(v *visit) contract.TeamMemberPath {
-	return contract.MemberOf(v.param("team"), v.param("account"))
+func memberIn(v *page.Visit) contract.TeamMemberPath {
+	return contract.MemberOf(v.Param("team"), v.Param("account"))
 }
 
 // invitationIn is the invitation to a team in the address.
-func invitationIn(v *visit) contract.InvitationPath {
-	return contract.InvitationOf(v.param("team"), v.param("invitation"))
+func invitationIn(v *page.Visit) contract.InvitationPath {
+	return contract.InvitationOf(v.Param("team"), v.Param("invitation"))
 }
 
 func teamsCrumb() ui.Crumb { return ui.Crumb{Text: "Teams", URL: "/teams"} }
@@ -56,63 +59,56 @@ func roleOptions(chosen string) []ui.Option {
 }
 
 // chooseTeam keeps the selected team in a cookie. It changes nothing on the server.
-func (h *Handler) chooseTeam(v *visit) (web.Answer, error) {
-	v.rememberTeam(v.posted("team"))
+func (h *Handler) chooseTeam(v *page.Visit) (web.Answer, error) {
+	v.RememberTeam(v.Posted("team"))
 	return web.Redirect("/projects"), nil
 }
 
-func (v *visit) rememberTeam(team string) {
-	if len(team) > web.MaxIDLength {
-		team = ""
-	}
-	v.server.Web.SetCookie(v.c.Writer, web.TeamCookie, team, web.TeamTTL)
-}
-
-func (h *Handler) showTeams(v *visit) (web.Answer, error) {
+func (h *Handler) showTeams(v *page.Visit) (web.Answer, error) {
 	m, err := h.teamList(v)
 	return web.Show(team.ListPage(m)), err
 }
 
-func (h *Handler) teamList(v *visit) (team.List, error) {
-	m := team.List{Page: v.shell("Teams", "/teams", teamsCrumb())}
-	list := groupingList("/teams", "team").read(v)
-	found, err := h.Accounts.Teams(v.ctx(), v.who, contract.OwnTeamList{
-		Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+func (h *Handler) teamList(v *page.Visit) (team.List, error) {
+	m := team.List{Page: v.Shell("Teams", "/teams", teamsCrumb())}
+	list := page.GroupingList("/teams", "team").Read(v)
+	found, err := h.Accounts.Teams(v.Ctx(), v.Who, contract.OwnTeamList{
+		Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return m, err
 	}
-	m.List = listView(list, found)
+	m.List = page.ListView(list, found)
 	for _, t := range found.Items {
 		m.Teams = append(m.Teams, team.Card{URL: teamPath(t.ID), Name: t.Name, Role: roleBadge(t.Role)})
 	}
 	return m, nil
 }
 
-func (h *Handler) createTeam(v *visit) (web.Answer, error) {
+func (h *Handler) createTeam(v *page.Visit) (web.Answer, error) {
 	var in contract.NewTeam
-	v.fill(&in, "name")
-	made, err := h.Accounts.CreateTeam(v.ctx(), v.who, contract.TeamCreation{Body: in})
+	v.Fill(&in, "name")
+	made, err := h.Accounts.CreateTeam(v.Ctx(), v.Who, contract.TeamCreation{Body: in})
 	if err == nil {
-		v.rememberTeam(made.ID)
-		return v.done("team", teamPath(made.ID), made.Name)
+		v.RememberTeam(made.ID)
+		return v.Done("team", teamPath(made.ID), made.Name)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	m, err := h.teamList(v)
-	m.Name = wrong.value("/name", in.Name)
-	m.Error = wrong.rest()
-	return web.Answer{Status: wrong.status, Page: team.ListPage(m)}, err
+	m.Name = wrong.Value("/name", in.Name)
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: team.ListPage(m)}, err
 }
 
-func (h *Handler) showTeam(v *visit) (web.Answer, error) {
+func (h *Handler) showTeam(v *page.Visit) (web.Answer, error) {
 	m, err := h.teamPage(v)
 	return web.Show(team.TeamPage(m)), err
 }
 
-func (h *Handler) showTeamSettings(v *visit) (web.Answer, error) {
+func (h *Handler) showTeamSettings(v *page.Visit) (web.Answer, error) {
 	m, err := h.teamSettings(v)
 	return web.Show(team.SettingsPage(m)), err
 }
@@ -120,14 +116,14 @@ func (h *Handler) showTeamSettings(v *visit) (web.Answer, error) {
 func teamSettingsPath(id string) string { return teamPath(id) + "/settings" }
 
 // teamSettings is the page of a team's settings, with what the visitor may change.
-func (h *Handler) teamSettings(v *visit) (team.Team, error) {
-	found, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
+func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
+	found, err := h.Accounts.Team(v.Ctx(), v.Who, teamIn(v))
 	if err != nil {
 		return team.Team{}, err
 	}
-	v.selectTeam(found.ID)
+	v.SelectTeam(found.ID)
 	m := team.Team{
-		Page: v.shell("Settings of "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
+		Page: v.Shell("Settings of "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
 			ui.Crumb{Text: found.Name, URL: teamPath(found.ID)}, ui.Crumb{Text: "Settings"}),
 		Name: found.Name,
 		Role: roleBadge(found.Role),
@@ -143,7 +139,7 @@ func (h *Handler) teamSettings(v *visit) (team.Team, error) {
 			Undo: "An owner would have to invite you again.",
 		},
 	}
-	if v.who.May(found.ID, access.TeamUpdate) {
+	if v.Who.May(found.ID, access.TeamUpdate) {
 		m.Rename = &team.Rename{
 			Action:   teamPath(found.ID) + "/rename",
 			Revision: found.ETag,
@@ -155,7 +151,7 @@ func (h *Handler) teamSettings(v *visit) (team.Team, error) {
 
 // refusedTeamSettings shows the page of a team's settings with what mark adds to it.
 func (h *Handler) refusedTeamSettings(
-	v *visit, err error, mark func(*team.Team, *formErrors),
+	v *page.Visit, err error, mark func(*team.Team, *page.Errors),
 ) (web.Answer, error) {
 	wrong, ok := teamErrors(err)
 	if !ok {
@@ -166,55 +162,55 @@ func (h *Handler) refusedTeamSettings(
 		return web.Answer{}, err
 	}
 	mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: team.SettingsPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: team.SettingsPage(m)}, nil
 }
 
 // teamPage is the page of a team, with what the visitor may see and change.
-func (h *Handler) teamPage(v *visit) (team.Team, error) {
-	found, err := h.Accounts.Team(v.ctx(), v.who, teamIn(v))
+func (h *Handler) teamPage(v *page.Visit) (team.Team, error) {
+	found, err := h.Accounts.Team(v.Ctx(), v.Who, teamIn(v))
 	if err != nil {
 		return team.Team{}, err
 	}
 	path := teamPath(found.ID)
-	list := &listing{
-		path:   path,
-		one:    "member",
-		search: "Email or name",
-		orders: []listOrder{
-			{by: "joined", text: "Joined"}, {by: "name", text: "Name"}, {by: "role", text: "Role"},
+	list := &page.Listing{
+		Path:   path,
+		One:    "member",
+		Search: "Email or name",
+		Orders: []page.ListOrder{
+			{By: "joined", Text: "Joined"}, {By: "name", Text: "Name"}, {By: "role", Text: "Role"},
 		},
 	}
-	list.read(v)
-	members, err := h.Accounts.Members(v.ctx(), v.who, contract.TeamMemberList{
-		TeamPath: found.Path(), Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	list.Read(v)
+	members, err := h.Accounts.Members(v.Ctx(), v.Who, contract.TeamMemberList{
+		TeamPath: found.Path(), Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return team.Team{}, err
 	}
 	m := team.Team{
-		Page: v.shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
+		Page: v.Shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
 		Name: found.Name,
 		Role: roleBadge(found.Role),
-		List: listView(list, members),
+		List: page.ListView(list, members),
 	}
-	mayChange := v.who.May(found.ID, access.MemberChange)
+	mayChange := v.Who.May(found.ID, access.MemberChange)
 	for _, member := range members.Items {
-		m.Members = append(m.Members, v.memberRow(path, member, mayChange))
+		m.Members = append(m.Members, teamMember(v, path, member, mayChange))
 	}
-	if v.who.May(found.ID, access.InvitationRead) {
+	if v.Who.May(found.ID, access.InvitationRead) {
 		m.Invitations, err = h.invitationSection(v, path, found.Path())
 	}
 	return m, err
 }
 
-func (v *visit) memberRow(path string, m contract.TeamMember, mayChange bool) team.Member {
+func teamMember(v *page.Visit, path string, m contract.TeamMember, mayChange bool) team.Member {
 	row := team.Member{
 		ID:       m.Account,
 		Name:     m.Name,
 		Email:    m.Email,
 		Role:     roleTitle(m.Role),
-		Joined:   day(m.JoinedAt),
-		Self:     m.Account == v.who.Account,
+		Joined:   page.Day(m.JoinedAt),
+		Self:     m.Account == v.Who.Account,
 		Revision: m.ETag,
 	}
 	if mayChange {
@@ -226,24 +222,24 @@ func (v *visit) memberRow(path string, m contract.TeamMember, mayChange bool) te
 	return row
 }
 
-func (h *Handler) invitationSection(v *visit, path string, at contract.TeamPath) (*team.Invitations, error) {
-	list := &listing{
-		path:    path,
-		prefix:  "invitations_",
-		section: "invitations",
-		one:     "invitation",
-		search:  "Email",
-		orders: []listOrder{
-			{by: "created", text: "Age"}, {by: "email", text: "Email"}, {by: "role", text: "Role"},
-			{by: "expires", text: "End"},
+func (h *Handler) invitationSection(v *page.Visit, path string, at contract.TeamPath) (*team.Invitations, error) {
+	list := &page.Listing{
+		Path:    path,
+		Prefix:  "invitations_",
+		Section: "invitations",
+		One:     "invitation",
+		Search:  "Email",
+		Orders: []page.ListOrder{
+			{By: "created", Text: "Age"}, {By: "email", Text: "Email"}, {By: "role", Text: "Role"},
+			{By: "expires", Text: "End"},
 		},
 	}
-	list.read(v)
-	found, err := h.Accounts.Invitations(v.ctx(), v.who, contract.InvitationList{
-		TeamPath: at, Page: list.asked(), Sort: list.sorting(), Text: list.get("q"),
+	list.Read(v)
+	found, err := h.Accounts.Invitations(v.Ctx(), v.Who, contract.InvitationList{
+		TeamPath: at, Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	m := team.Invitations{
-		List:        listView(list, found),
+		List:        page.ListView(list, found),
 		Action:      path + "/invitations",
 		Roles:       roleOptions(string(access.Member)),
 		ProvesEmail: h.Accounts.ProvesEmail,
@@ -254,7 +250,7 @@ func (h *Handler) invitationSection(v *visit, path string, at contract.TeamPath)
 			ID:           i.ID,
 			For:          i.Email,
 			Role:         i.Role,
-			Ends:         day(i.ExpiresAt),
+			Ends:         page.Day(i.ExpiresAt),
 			RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke",
 		}
 		if row.For == "" {
@@ -272,7 +268,7 @@ func (h *Handler) invitationSection(v *visit, path string, at contract.TeamPath)
 }
 
 // refusedTeam shows the team's page with what mark adds to it.
-func (h *Handler) refusedTeam(v *visit, err error, mark func(*team.Team, *formErrors)) (web.Answer, error) {
+func (h *Handler) refusedTeam(v *page.Visit, err error, mark func(*team.Team, *page.Errors)) (web.Answer, error) {
 	wrong, ok := teamErrors(err)
 	if !ok {
 		return web.Answer{}, err
@@ -282,81 +278,81 @@ func (h *Handler) refusedTeam(v *visit, err error, mark func(*team.Team, *formEr
 		return web.Answer{}, err
 	}
 	mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: team.TeamPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: team.TeamPage(m)}, nil
 }
 
 // teamErrors are the mistakes in err that the visitor can correct, or that the team was
 // changed meanwhile.
-func teamErrors(err error) (m *formErrors, ok bool) {
+func teamErrors(err error) (m *page.Errors, ok bool) {
 	if fault.KindOf(err) == fault.Stale {
-		return &formErrors{status: http.StatusPreconditionFailed, public: web.ProblemOf(err, "").Detail}, true
+		return &page.Errors{Status: http.StatusPreconditionFailed, Public: web.ProblemOf(err, "").Detail}, true
 	}
-	return formErrorsIn(err)
+	return page.ErrorsIn(err)
 }
 
-func (h *Handler) saveTeamName(v *visit) (web.Answer, error) {
-	in := contract.TeamUpdate{TeamPath: teamIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "name")
-	renamed, err := h.Accounts.UpdateTeam(v.ctx(), v.who, in)
+func (h *Handler) saveTeamName(v *page.Visit) (web.Answer, error) {
+	in := contract.TeamUpdate{TeamPath: teamIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "name")
+	renamed, err := h.Accounts.UpdateTeam(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("settings", teamSettingsPath(renamed.ID), renamed.Name)
+		return v.Done("settings", teamSettingsPath(renamed.ID), renamed.Name)
 	}
-	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) {
-		m.Rename.Name = wrong.value("/name", *in.Body.Name)
-		m.Rename.Error = wrong.rest()
+	return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *page.Errors) {
+		m.Rename.Name = wrong.Value("/name", *in.Body.Name)
+		m.Rename.Error = wrong.Rest()
 	})
 }
 
-func (h *Handler) saveRole(v *visit) (web.Answer, error) {
-	in := contract.TeamMemberUpdate{TeamMemberPath: memberIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "role")
-	changed, err := h.Accounts.UpdateMember(v.ctx(), v.who, in)
+func (h *Handler) saveRole(v *page.Visit) (web.Answer, error) {
+	in := contract.TeamMemberUpdate{TeamMemberPath: memberIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "role")
+	changed, err := h.Accounts.UpdateMember(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("role", teamPath(in.Team), changed.Name, changed.Role)
+		return v.Done("role", teamPath(in.Team), changed.Name, changed.Role)
 	}
-	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Error = wrong.rest() })
+	return h.refusedTeam(v, err, func(m *team.Team, wrong *page.Errors) { m.Error = wrong.Rest() })
 }
 
-func (h *Handler) removeMember(v *visit) (web.Answer, error) {
-	if !v.asked() {
+func (h *Handler) removeMember(v *page.Visit) (web.Answer, error) {
+	if !v.Asked() {
 		return h.askRemoveMember(v)
 	}
-	_, err := h.Accounts.RemoveMember(v.ctx(), v.who, memberIn(v))
+	_, err := h.Accounts.RemoveMember(v.Ctx(), v.Who, memberIn(v))
 	if err == nil {
-		return v.done("removed", teamPath(v.param("team")))
+		return v.Done("removed", teamPath(v.Param("team")))
 	}
-	return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) { m.Error = wrong.rest() })
+	return h.refusedTeam(v, err, func(m *team.Team, wrong *page.Errors) { m.Error = wrong.Rest() })
 }
 
-func (h *Handler) leaveTeam(v *visit) (web.Answer, error) {
-	err := access.Check(v.who, v.param("team"), access.MemberLeave)
+func (h *Handler) leaveTeam(v *page.Visit) (web.Answer, error) {
+	err := access.Check(v.Who, v.Param("team"), access.MemberLeave)
 	if err == nil {
-		err = v.confirmed("Tick the box to leave the team.")
+		err = v.Confirmed("Tick the box to leave the team.")
 	}
 	if err == nil {
-		_, err = h.Accounts.Leave(v.ctx(), v.who, teamIn(v))
+		_, err = h.Accounts.Leave(v.Ctx(), v.Who, teamIn(v))
 	}
 	if err != nil {
-		return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *formErrors) { v.mark(&m.Leave, wrong) })
+		return h.refusedTeamSettings(v, err, func(m *team.Team, wrong *page.Errors) { v.Mark(&m.Leave, wrong) })
 	}
-	return v.done("left", "/teams")
+	return v.Done("left", "/teams")
 }
 
-func (h *Handler) createInvitation(v *visit) (web.Answer, error) {
+func (h *Handler) createInvitation(v *page.Visit) (web.Answer, error) {
 	in := contract.InvitationCreation{TeamPath: teamIn(v)}
-	v.fill(&in.Body, "role", "email")
-	made, err := h.Accounts.Invite(v.ctx(), v.who, in)
+	v.Fill(&in.Body, "role", "email")
+	made, err := h.Accounts.Invite(v.Ctx(), v.Who, in)
 	if err != nil {
-		return h.refusedTeam(v, err, func(m *team.Team, wrong *formErrors) {
+		return h.refusedTeam(v, err, func(m *team.Team, wrong *page.Errors) {
 			m.Invitations.Roles = roleOptions(in.Body.Role)
-			m.Invitations.Email = wrong.value("/email", in.Body.Email)
-			m.Invitations.Error = wrong.rest()
+			m.Invitations.Email = wrong.Value("/email", in.Body.Email)
+			m.Invitations.Error = wrong.Rest()
 		})
 	}
 	if made.ByMail {
-		return v.done("mailed", teamPath(made.Team), made.Email)
+		return v.Done("mailed", teamPath(made.Team), made.Email)
 	}
-	return h.disclose(v, invitationPath(made.Path()), disclosed{Secret: h.Web.InviteURL(made.Code.Reveal())})
+	return v.Disclose(invitationPath(made.Path()), page.Disclosed{Secret: h.Web.InviteURL(made.Code.Reveal())})
 }
 
 func invitationPath(at contract.InvitationPath) string {
@@ -365,8 +361,8 @@ func invitationPath(at contract.InvitationPath) string {
 
 // showInvitationLink shows the team's page, the first time with the link of a new
 // invitation.
-func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
-	open, err := h.Accounts.Invitation(v.ctx(), v.who, invitationIn(v))
+func (h *Handler) showInvitationLink(v *page.Visit) (web.Answer, error) {
+	open, err := h.Accounts.Invitation(v.Ctx(), v.Who, invitationIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -374,7 +370,7 @@ func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, invitationPath(open.Path()))
+	found, err := v.Disclosed(invitationPath(open.Path()))
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -385,12 +381,89 @@ func (h *Handler) showInvitationLink(v *visit) (web.Answer, error) {
 	return web.Show(team.TeamPage(m)), nil
 }
 
-func (h *Handler) revokeInvitation(v *visit) (web.Answer, error) {
-	if !v.asked() {
+func (h *Handler) revokeInvitation(v *page.Visit) (web.Answer, error) {
+	if !v.Asked() {
 		return h.askRevokeInvitation(v)
 	}
-	if _, err := h.Accounts.RevokeInvitation(v.ctx(), v.who, invitationIn(v)); err != nil {
+	if _, err := h.Accounts.RevokeInvitation(v.Ctx(), v.Who, invitationIn(v)); err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("uninvited", teamPath(v.param("team")))
+	return v.Done("uninvited", teamPath(v.Param("team")))
+}
+
+// askRemoveMember asks before a member of a team is removed.
+func (h *Handler) askRemoveMember(v *page.Visit) (web.Answer, error) {
+	team, err := h.Accounts.Team(v.Ctx(), v.Who, teamIn(v))
+	if err == nil {
+		err = access.Check(v.Who, team.ID, access.MemberChange)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	who, err := h.Accounts.Member(v.Ctx(), v.Who, memberIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	all, err := h.Accounts.Members(v.Ctx(), v.Who, contract.TeamMemberList{
+		TeamPath: team.Path(), Page: contract.Page{Count: true},
+	})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := teamPath(team.ID)
+	title := "Remove " + who.Name + " from " + team.Name
+	return v.Ask(ui.Asked{
+		Page:  v.Shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
+		Title: title,
+		Facts: []ui.Fact{
+			{Label: "Email", Value: who.Email},
+			{Label: "Role", Value: who.Role},
+			{Label: "Joined", Value: page.Day(who.JoinedAt)},
+		},
+		Confirm: ui.Confirmation{
+			Verb: "Remove",
+			Kind: "member",
+			Name: who.Name,
+			Impact: []string{
+				"They immediately lose access to the team's projects, including with their access tokens. The " +
+					"invitations that they created are revoked.",
+				english.Plural(int(all.Total)-1, "member stays", "members stay") + ".",
+			},
+			Undo: "You can invite them again.",
+		},
+		BackURL: path,
+	})
+}
+
+// askRevokeInvitation asks before an invitation is revoked.
+func (h *Handler) askRevokeInvitation(v *page.Visit) (web.Answer, error) {
+	team, err := h.Accounts.Team(v.Ctx(), v.Who, teamIn(v))
+	if err == nil {
+		err = access.Check(v.Who, team.ID, access.InvitationRevoke)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	one, err := h.Accounts.Invitation(v.Ctx(), v.Who, invitationIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := teamPath(team.ID)
+	facts := []ui.Fact{{Label: "Role", Value: one.Role}, {Label: "Works until", Value: page.Moment(one.ExpiresAt)}}
+	if one.Email != "" {
+		facts = append([]ui.Fact{{Label: "For", Value: one.Email}}, facts...)
+	}
+	return v.Ask(ui.Asked{
+		Page: v.Shell("Revoke an invitation", path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path},
+			ui.Crumb{Text: "Revoke an invitation"}),
+		Title: "Revoke an invitation to " + team.Name,
+		Facts: facts,
+		Confirm: ui.Confirmation{
+			Verb:   "Revoke",
+			Kind:   "invitation",
+			Impact: []string{"Its link hasn't been used yet, and stops working immediately."},
+			Undo:   "You can create another.",
+		},
+		BackURL: path,
+	})
 }

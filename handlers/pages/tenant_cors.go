@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -21,50 +22,50 @@ func tenantCORSSection(t contract.Tenant, cors contract.SavedCORS, mayChange boo
 		Apps: "tenant's",
 	}
 	if mayChange {
-		m.Action = tenantPath(t.ID) + "/cors"
+		m.Action = page.TenantPath(t.ID) + "/cors"
 	}
-	corsFormOf(cors).fill(&m, cors.FromApps, &formErrors{})
+	page.CORSFormOf(cors).Fill(&m, cors.FromApps, &page.Errors{})
 	return m
 }
 
-func (h *Handler) saveTenantCORS(v *visit) (web.Answer, error) {
-	form := postedCORS(v)
-	_, err := h.Projects.SetTenantCORS(v.ctx(), v.who, contract.TenantCORSUpdate{
-		TenantPath: contract.TenantPath{Tenant: v.param("tenant")},
-		Condition:  contract.Condition{IfMatch: form.revision},
-		Body:       form.asked(),
+func (h *Handler) saveTenantCORS(v *page.Visit) (web.Answer, error) {
+	form := page.PostedCORS(v)
+	_, err := h.Projects.SetTenantCORS(v.Ctx(), v.Who, contract.TenantCORSUpdate{
+		TenantPath: contract.TenantPath{Tenant: v.Param("tenant")},
+		Condition:  contract.Condition{IfMatch: form.Revision},
+		Body:       form.Asked(),
 	})
 	if err == nil {
 		t, err := h.tenantOf(v)
 		if err != nil {
 			return web.Answer{}, err
 		}
-		return v.done("tenant", tenantPath(t.ID), t.DisplayName)
+		return v.Done("tenant", page.TenantPath(t.ID), t.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.tenantCORSConflict(v, form)
 	}
-	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *formErrors) {
-		form.fill(&m.CORS, m.CORS.FromApps, wrong)
+	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *page.Errors) {
+		form.Fill(&m.CORS, m.CORS.FromApps, wrong)
 	})
 }
 
-func (h *Handler) tenantCORSConflict(v *visit, mine corsForm) (web.Answer, error) {
+func (h *Handler) tenantCORSConflict(v *page.Visit, mine page.CORSForm) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	now, err := h.Projects.TenantCORS(v.ctx(), v.who, contract.TenantPath{Tenant: t.ID})
+	now, err := h.Projects.TenantCORS(v.Ctx(), v.Who, contract.TenantPath{Tenant: t.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path := tenantPath(t.ID)
+	path := page.TenantPath(t.ID)
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed since you opened it", path),
+		Page:    tenantShell(v, t, "Changed since you opened it", path),
 		BackURL: path,
 		Action:  path + "/cors",
 		What:    "Cross-origin calls",
 	}
-	mine.compareWith(&m, now)
+	mine.CompareWith(&m, now)
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }

@@ -2,9 +2,9 @@ package pages
 
 import (
 	"net/http"
-	"net/url"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -13,84 +13,67 @@ import (
 	"postern/views/ui"
 )
 
-const tenantsPath = "/tenants"
+func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: page.TenantsPath} }
 
-func tenantPath(id string) string { return tenantsPath + "/" + url.PathEscape(id) }
-
-func tenantsCrumb() ui.Crumb { return ui.Crumb{Text: "Tenants", URL: tenantsPath} }
-
-func (h *Handler) showTenants(v *visit) (web.Answer, error) {
-	return h.tenantListWith(v, contract.NewTenant{}, &formErrors{})
-}
-
-// groupingList is a list of things that a team has, with a name and an age.
-func groupingList(path, one string) *listing {
-	return &listing{
-		path:   path,
-		one:    one,
-		search: "Name",
-		orders: []listOrder{{by: "created", text: "Age"}, {by: "name", text: "Name"}},
-	}
+func (h *Handler) showTenants(v *page.Visit) (web.Answer, error) {
+	return h.tenantListWith(v, contract.NewTenant{}, &page.Errors{})
 }
 
 // tenantListWith is the chosen team's list with the form as it was typed.
-func (h *Handler) tenantListWith(v *visit, typed contract.NewTenant, wrong *formErrors) (web.Answer, error) {
-	v.selectTeam(typed.Team)
-	list := groupingList(tenantsPath, "tenant").read(v)
-	found, err := h.Projects.Tenants(v.ctx(), v.who, list.ofTeam(v.who.HomeTeam))
+func (h *Handler) tenantListWith(v *page.Visit, typed contract.NewTenant, wrong *page.Errors) (web.Answer, error) {
+	v.SelectTeam(typed.Team)
+	list := page.GroupingList(page.TenantsPath, "tenant").Read(v)
+	found, err := h.Projects.Tenants(v.Ctx(), v.Who, list.OfTeam(v.Who.HomeTeam))
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.List{
-		Page: v.shell("Tenants", tenantsPath, ui.Crumb{Text: "Tenants"}),
-		List: listView(list, found),
+		Page: v.Shell("Tenants", page.TenantsPath, ui.Crumb{Text: "Tenants"}),
+		List: page.ListView(list, found),
 	}
 	for _, t := range found.Items {
 		m.Rows = append(m.Rows, tenants.Row{
-			URL:           tenantPath(t.ID),
+			URL:           page.TenantPath(t.ID),
 			Name:          t.Name,
 			DisplayName:   t.DisplayName,
-			FallbackOwner: textOf(t.FallbackOwner),
-			Created:       day(t.CreatedAt),
-			Projects:      projectLinks(t.Projects),
+			FallbackOwner: page.TextOf(t.FallbackOwner),
+			Created:       page.Day(t.CreatedAt),
+			Projects:      page.ProjectLinks(t.Projects),
 		})
 	}
-	if v.who.May(v.who.HomeTeam, access.TenantCreate) {
+	if v.Who.May(v.Who.HomeTeam, access.TenantCreate) {
 		m.Create = &tenants.Create{
-			Open:          wrong.status != 0,
-			Action:        tenantsPath,
-			Team:          v.who.HomeTeam,
-			Name:          wrong.value("/name", typed.Name),
-			DisplayName:   wrong.value("/display_name", typed.DisplayName),
-			FallbackOwner: wrong.value("/fallback_owner", typed.FallbackOwner),
+			Open:          wrong.Status != 0,
+			Action:        page.TenantsPath,
+			Team:          v.Who.HomeTeam,
+			Name:          wrong.Value("/name", typed.Name),
+			DisplayName:   wrong.Value("/display_name", typed.DisplayName),
+			FallbackOwner: wrong.Value("/fallback_owner", typed.FallbackOwner),
 		}
-		m.Create.Error = wrong.rest()
+		m.Create.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: tenants.ListPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: tenants.ListPage(m)}, nil
 }
 
-func (h *Handler) createTenant(v *visit) (web.Answer, error) {
+func (h *Handler) createTenant(v *page.Visit) (web.Answer, error) {
 	var typed contract.NewTenant
-	v.fill(&typed, "team", "name", "display_name", "fallback_owner")
-	made, err := h.Projects.CreateTenant(v.ctx(), v.who, contract.TenantCreation{Body: typed})
-	if wrong, ok := formErrorsIn(err); ok {
+	v.Fill(&typed, "team", "name", "display_name", "fallback_owner")
+	made, err := h.Projects.CreateTenant(v.Ctx(), v.Who, contract.TenantCreation{Body: typed})
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.tenantListWith(v, typed, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("tenant_made", tenantPath(made.ID), made.DisplayName)
-}
-
-// ofTeam is the request for a team's products or tenants.
-func (l *listing) ofTeam(team string) contract.TeamList {
-	return contract.TeamList{Page: l.asked(), Sort: l.sorting(), Text: l.get("q"), Team: team}
+	return v.Done("tenant_made", page.TenantPath(made.ID), made.DisplayName)
 }
 
 // tenantIn is the tenant in the page's address.
-func tenantIn(v *visit) contract.TenantPath { return contract.TenantPath{Tenant: v.param("tenant")} }
+func tenantIn(v *page.Visit) contract.TenantPath {
+	return contract.TenantPath{Tenant: v.Param("tenant")}
+}
 
-func (h *Handler) showTenant(v *visit) (web.Answer, error) {
+func (h *Handler) showTenant(v *page.Visit) (web.Answer, error) {
 	m, err := h.tenantPage(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -100,22 +83,22 @@ func (h *Handler) showTenant(v *visit) (web.Answer, error) {
 
 // tenantShell is the shell of a tenant's page. The breadcrumbs of a project's own tenant
 // begin at the project.
-func (v *visit) tenantShell(t contract.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
-	v.selectTeam(t.Team)
+func tenantShell(v *page.Visit, t contract.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
+	v.SelectTeam(t.Team)
 	way := []ui.Crumb{tenantsCrumb()}
 	if t.Project != nil && len(t.Projects) == 1 {
 		name := t.Projects[0]
 		way = []ui.Crumb{
-			projectsCrumb(), {Text: name, URL: projectPath(name)},
-			{Text: "Tenants", URL: projectPath(name) + "/tenants"},
+			page.ProjectsCrumb(), {Text: name, URL: page.ProjectPath(name)},
+			{Text: "Tenants", URL: page.ProjectPath(name) + "/tenants"},
 		}
 	}
-	way = append(way, ui.Crumb{Text: t.DisplayName, URL: tenantPath(t.ID)})
-	return v.shell(title, here, append(way, crumbs...)...)
+	way = append(way, ui.Crumb{Text: t.DisplayName, URL: page.TenantPath(t.ID)})
+	return v.Shell(title, here, append(way, crumbs...)...)
 }
 
 func tenantHead(t contract.Tenant, current string) tenants.Head {
-	path := tenantPath(t.ID)
+	path := page.TenantPath(t.ID)
 	m := tenants.Head{
 		Name:        t.Name,
 		DisplayName: t.DisplayName,
@@ -133,19 +116,19 @@ func tenantHead(t contract.Tenant, current string) tenants.Head {
 }
 
 // tenantModel is a tenant's settings page.
-func (v *visit) tenantModel(t contract.Tenant, cors contract.SavedCORS) tenants.Settings {
-	path := tenantPath(t.ID)
+func tenantModel(v *page.Visit, t contract.Tenant, cors contract.SavedCORS) tenants.Settings {
+	path := page.TenantPath(t.ID)
 	m := tenants.Settings{
-		Page:     v.tenantShell(t, t.DisplayName, path),
+		Page:     tenantShell(v, t, t.DisplayName, path),
 		Head:     tenantHead(t, path),
-		Projects: projectLinks(t.Projects),
+		Projects: page.ProjectLinks(t.Projects),
 		Facts: []ui.Fact{
 			{Label: "ID", Value: t.ID, Mono: true, Copy: "tenant-id"},
 			{Label: "Belongs to", Value: "the team"},
-			{Label: "Created", Value: moment(t.CreatedAt)},
+			{Label: "Created", Value: page.Moment(t.CreatedAt)},
 		},
 	}
-	mayChange := v.who.May(t.Team, access.TenantUpdate)
+	mayChange := v.Who.May(t.Team, access.TenantUpdate)
 	m.CORS = tenantCORSSection(t, cors, mayChange)
 	if t.Project != nil {
 		m.Facts[1].Value = "its project, for as long as the project exists"
@@ -155,28 +138,28 @@ func (v *visit) tenantModel(t contract.Tenant, cors contract.SavedCORS) tenants.
 			Action:        path,
 			Revision:      t.ETag,
 			DisplayName:   ui.Value{Text: t.DisplayName},
-			FallbackOwner: ui.Value{Text: textOf(t.FallbackOwner)},
+			FallbackOwner: ui.Value{Text: page.TextOf(t.FallbackOwner)},
 		}
 	}
 	return m
 }
 
-func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
-	in := contract.TenantUpdate{TenantPath: tenantIn(v), Condition: v.condition()}
-	v.fill(&in.Body, "display_name", "fallback_owner")
-	t, err := h.Projects.UpdateTenant(v.ctx(), v.who, in)
+func (h *Handler) saveTenant(v *page.Visit) (web.Answer, error) {
+	in := contract.TenantUpdate{TenantPath: tenantIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "display_name", "fallback_owner")
+	t, err := h.Projects.UpdateTenant(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("tenant", tenantPath(t.ID), t.DisplayName)
+		return v.Done("tenant", page.TenantPath(t.ID), t.DisplayName)
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.tenantConflict(v, in.Body)
 	}
-	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *formErrors) {
+	return h.refusedTenant(v, err, access.TenantUpdate, func(m *tenants.Settings, wrong *page.Errors) {
 		if m.Change != nil {
 			m.Change.Revision = in.IfMatch
-			m.Change.DisplayName = wrong.value("/display_name", *in.Body.DisplayName)
-			m.Change.FallbackOwner = wrong.value("/fallback_owner", in.Body.FallbackOwner.Or(""))
-			m.Change.Error = wrong.rest()
+			m.Change.DisplayName = wrong.Value("/display_name", *in.Body.DisplayName)
+			m.Change.FallbackOwner = wrong.Value("/fallback_owner", in.Body.FallbackOwner.Or(""))
+			m.Change.Error = wrong.Rest()
 		}
 	})
 }
@@ -184,15 +167,15 @@ func (h *Handler) saveTenant(v *visit) (web.Answer, error) {
 // refusedTenant shows the tenant's page with what mark adds to it, to visitors with the
 // permission for the action.
 func (h *Handler) refusedTenant(
-	v *visit, err error, action access.Action, mark func(*tenants.Settings, *formErrors),
+	v *page.Visit, err error, action access.Action, mark func(*tenants.Settings, *page.Errors),
 ) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	t, err := h.tenantOf(v)
 	if err == nil {
-		err = access.Check(v.who, t.Team, action)
+		err = access.Check(v.Who, t.Team, action)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -202,24 +185,28 @@ func (h *Handler) refusedTenant(
 		return web.Answer{}, err
 	}
 	mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: tenants.SettingsPage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: tenants.SettingsPage(m)}, nil
 }
 
 // tenantConflict shows what was saved meanwhile beside what was typed.
-func (h *Handler) tenantConflict(v *visit, mine contract.TenantChange) (web.Answer, error) {
+func (h *Handler) tenantConflict(v *page.Visit, mine contract.TenantChange) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path, name, owner := tenantPath(t.ID), *mine.DisplayName, mine.FallbackOwner.Or("")
+	path, name, owner := page.TenantPath(t.ID), *mine.DisplayName, mine.FallbackOwner.Or("")
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed since you opened it", path),
+		Page:    tenantShell(v, t, "Changed since you opened it", path),
 		BackURL: path,
 		Action:  path,
 		What:    "The tenant " + t.Name,
 		Rows: []projects.Difference{
 			{Label: "Display name", Theirs: t.DisplayName, Yours: name},
-			{Label: "Fallback owner", Theirs: textOrNone(textOf(t.FallbackOwner)), Yours: textOrNone(owner)},
+			{
+				Label:  "Fallback owner",
+				Theirs: page.TextOrNone(page.TextOf(t.FallbackOwner)),
+				Yours:  page.TextOrNone(owner),
+			},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: t.ETag},

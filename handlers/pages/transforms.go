@@ -10,6 +10,7 @@ import (
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -19,31 +20,31 @@ import (
 )
 
 func transformsPath(p rules.Project, version string) string {
-	return projectPath(p.Name) + "/versions/" + version + "/transforms"
+	return page.ProjectPath(p.Name) + "/versions/" + version + "/transforms"
 }
 
-func (h *Handler) showTransforms(v *visit) (web.Answer, error) {
+func (h *Handler) showTransforms(v *page.Visit) (web.Answer, error) {
 	return h.transformsWith(v, func(*projects.TransformsForm) {}, http.StatusOK)
 }
 
 // transformsWith shows the transforms of a version with what mark adds to the form.
-func (h *Handler) transformsWith(v *visit, mark func(*projects.TransformsForm), status int) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) transformsWith(v *page.Visit, mark func(*projects.TransformsForm), status int) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Projects.Transforms(v.ctx(), v.who, versionIn(v, p))
+	found, err := h.Projects.Transforms(v.Ctx(), v.Who, versionIn(v, p))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	v.selectTeam(p.Team)
-	version, transforms := versionName(p, v.param("version")), snapshot.TransformsOf(found.Transforms)
-	path := transformsPath(p, v.param("version"))
+	v.SelectTeam(p.Team)
+	version, transforms := versionName(p, v.Param("version")), snapshot.TransformsOf(found.Transforms)
+	path := transformsPath(p, v.Param("version"))
 	title := "Transforms of " + version
 	m := projects.Transforms{
-		Page:    v.shell(title, path, projectsCrumb(), projectCrumb(p), ui.Crumb{Text: title}),
+		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: title}),
 		Version: version,
-		BackURL: projectPath(p.Name),
+		BackURL: page.ProjectPath(p.Name),
 	}
 	var text []string
 	eachChange(&transforms, func(place changePlace) {
@@ -66,7 +67,7 @@ func (h *Handler) transformsWith(v *visit, mark func(*projects.TransformsForm), 
 			text = append(text, changeLine(place, kind, name, value))
 		}
 	})
-	if v.mayChange(p, access.ProjectUpdate) {
+	if v.MayChange(p, access.ProjectUpdate) {
 		m.Form = &projects.TransformsForm{
 			Action:   path,
 			Revision: found.ETag,
@@ -152,7 +153,7 @@ func (p changePlace) add(entry string) (pointer string) {
 
 // readTransformLines reads the changes of the form. at has the pointer of each line's entry.
 func readTransformLines(text string) (out snapshot.Transforms, at []string, wrong string) {
-	for n, line := range lines(text) {
+	for n, line := range page.Lines(text) {
 		what, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		operation, entry, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		known := false
@@ -170,15 +171,15 @@ func readTransformLines(text string) (out snapshot.Transforms, at []string, wron
 	return out, at, ""
 }
 
-func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) saveTransforms(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	revision, text := v.posted("revision"), v.posted("transforms")
+	revision, text := v.Posted("revision"), v.Posted("transforms")
 	shown := func(problem, general string, status int) (web.Answer, error) {
 		return h.transformsWith(v, func(f *projects.TransformsForm) {
 			f.Revision, f.Lines, f.Error = revision, ui.Value{Text: text, Error: problem}, general
@@ -188,14 +189,14 @@ func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
 	if wrong != "" {
 		return shown(wrong, "", http.StatusUnprocessableEntity)
 	}
-	_, err = h.Projects.SetTransforms(v.ctx(), v.who, contract.TransformsUpdate{
+	_, err = h.Projects.SetTransforms(v.Ctx(), v.Who, contract.TransformsUpdate{
 		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: revision}, Body: change.Stated(),
 	})
 	switch {
 	case err == nil:
-		return v.done("transforms", transformsPath(p, v.param("version")), p.DisplayName)
+		return v.Done("transforms", transformsPath(p, v.Param("version")), p.DisplayName)
 	case fault.KindOf(err) == fault.Stale:
-		now, err := h.Projects.Transforms(v.ctx(), v.who, versionIn(v, p))
+		now, err := h.Projects.Transforms(v.Ctx(), v.Who, versionIn(v, p))
 		if err != nil {
 			return web.Answer{}, err
 		}
@@ -203,16 +204,16 @@ func (h *Handler) saveTransforms(v *visit) (web.Answer, error) {
 		return shown("", "The transforms have changed since you opened this page. The list above shows the current "+
 			"transforms. To replace them with yours, save again.", http.StatusPreconditionFailed)
 	}
-	found, ok := formErrorsIn(err)
+	found, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	var wrongLines []string
 	for n, pointer := range at {
 		typed := strings.Replace(pointer, "/body/", "/body_types/", 1)
-		if detail := cmp.Or(found.take(pointer), found.take(typed)); detail != "" {
+		if detail := cmp.Or(found.Take(pointer), found.Take(typed)); detail != "" {
 			wrongLines = append(wrongLines, fmt.Sprintf("Line %d: %s", n+1, detail))
 		}
 	}
-	return shown(strings.Join(wrongLines, " "), found.rest(), found.status)
+	return shown(strings.Join(wrongLines, " "), found.Rest(), found.Status)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -17,87 +18,76 @@ func upstreamHeadersPath(p rules.Project, version rules.Version, e contract.Envi
 	return environmentPath(p, version, e) + "/upstream-headers"
 }
 
-func (h *Handler) showUpstreamHeaders(v *visit) (web.Answer, error) {
-	return h.upstreamHeadersWith(v, "", &formErrors{})
+func (h *Handler) showUpstreamHeaders(v *page.Visit) (web.Answer, error) {
+	return h.upstreamHeadersWith(v, "", &page.Errors{})
 }
 
 // upstreamHeadersWith shows the headers of an environment, with the form's name as typed.
-func (h *Handler) upstreamHeadersWith(v *visit, name string, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) upstreamHeadersWith(v *page.Visit, name string, wrong *page.Errors) (web.Answer, error) {
 	at, err := h.placeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	headers, err := h.Projects.UpstreamHeaders(v.ctx(), v.who, at.environmentPath())
+	headers, err := h.Projects.UpstreamHeaders(v.Ctx(), v.Who, at.environmentPath())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	p, version, environment := at.project, at.version, *at.environment
 	path := upstreamHeadersPath(p, version, environment)
 	m := projects.UpstreamHeaders{
-		Page: v.shell("Upstream headers", path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Upstream headers", path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Upstream headers"}),
 		Title:   version.Name + "/" + environment.Name,
 		Target:  environment.Target,
-		BackURL: projectPath(p.Name) + "#" + version.ID,
+		BackURL: page.ProjectPath(p.Name) + "#" + version.ID,
 	}
-	may := v.mayChange(p, access.ProjectUpdate)
+	may := v.MayChange(p, access.ProjectUpdate)
 	for _, one := range headers.Items {
-		row := projects.UpstreamHeaderRow{Name: one.Name, Since: moment(one.UpdatedAt)}
+		row := projects.UpstreamHeaderRow{Name: one.Name, Since: page.Moment(one.UpdatedAt)}
 		if may {
 			row.RemoveURL = path + "/" + url.PathEscape(one.Name)
 		}
 		m.Rows = append(m.Rows, row)
 	}
 	if may {
-		m.Set = &projects.UpstreamHeaderForm{Action: path, Name: wrong.value("/name", name)}
-		m.Set.ValueError = wrong.value("/value", "").Error
-		m.Set.Error = wrong.rest()
+		m.Set = &projects.UpstreamHeaderForm{Action: path, Name: wrong.Value("/name", name)}
+		m.Set.ValueError = wrong.Value("/value", "").Error
+		m.Set.Error = wrong.Rest()
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.UpstreamHeadersPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.UpstreamHeadersPage(m)}, nil
 }
 
-func environmentIn(p rules.Project, id string) (rules.Version, contract.Environment, bool) {
-	for _, version := range p.Versions {
-		for _, e := range version.Environments {
-			if e.ID == id {
-				return version, e, true
-			}
-		}
-	}
-	return rules.Version{}, contract.Environment{}, false
-}
-
-func (h *Handler) setUpstreamHeader(v *visit) (web.Answer, error) {
+func (h *Handler) setUpstreamHeader(v *page.Visit) (web.Answer, error) {
 	in := contract.UpstreamHeaderUpdate{UpstreamHeaderPath: contract.UpstreamHeaderPath{
-		EnvironmentPath: environmentPathIn(v), Name: strings.TrimSpace(v.posted("name")),
+		EnvironmentPath: environmentPathIn(v), Name: strings.TrimSpace(v.Posted("name")),
 	}}
-	in.Body.Value = contract.Secret(v.posted("secret_value"))
-	_, err := h.Projects.SetUpstreamHeader(v.ctx(), v.who, in)
+	in.Body.Value = contract.Secret(v.Posted("secret_value"))
+	_, err := h.Projects.SetUpstreamHeader(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("upstream_header", upstreamHeadersOf(v), in.Name)
+		return v.Done("upstream_header", upstreamHeadersOf(v), in.Name)
 	}
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	return h.upstreamHeadersWith(v, in.Name, wrong)
 }
 
-func (h *Handler) showUpstreamHeader(v *visit) (web.Answer, error) {
-	return h.upstreamHeaderRemoval(v, &formErrors{})
+func (h *Handler) showUpstreamHeader(v *page.Visit) (web.Answer, error) {
+	return h.upstreamHeaderRemoval(v, &page.Errors{})
 }
 
 // upstreamHeaderRemoval asks before a header is removed: its value cannot be read back.
-func (h *Handler) upstreamHeaderRemoval(v *visit, wrong *formErrors) (web.Answer, error) {
+func (h *Handler) upstreamHeaderRemoval(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
 	at, err := h.placeOf(v)
 	if err == nil {
-		err = v.allowed(at.project, access.ProjectUpdate)
+		err = v.Allowed(at.project, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	header, err := h.Projects.UpstreamHeader(v.ctx(), v.who, contract.UpstreamHeaderPath{
-		EnvironmentPath: at.environmentPath(), Name: v.param("name"),
+	header, err := h.Projects.UpstreamHeader(v.Ctx(), v.Who, contract.UpstreamHeaderPath{
+		EnvironmentPath: at.environmentPath(), Name: v.Param("name"),
 	})
 	if err != nil {
 		return web.Answer{}, err
@@ -106,13 +96,13 @@ func (h *Handler) upstreamHeaderRemoval(v *visit, wrong *formErrors) (web.Answer
 	list := upstreamHeadersPath(p, version, environment)
 	path := list + "/" + url.PathEscape(header.Name)
 	m := projects.UpstreamHeaderRemoval{
-		Page: v.shell("Remove "+header.Name, path, projectsCrumb(), projectCrumb(p),
+		Page: v.Shell("Remove "+header.Name, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Upstream headers", URL: list}, ui.Crumb{Text: header.Name}),
 		Name: header.Name,
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: version.Name + "/" + environment.Name, Mono: true},
 			{Label: "Upstream", Value: environment.Target, Mono: true},
-			{Label: "Value set", Value: moment(header.UpdatedAt)},
+			{Label: "Value set", Value: page.Moment(header.UpdatedAt)},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",
@@ -123,33 +113,33 @@ func (h *Handler) upstreamHeaderRemoval(v *visit, wrong *formErrors) (web.Answer
 			Impact: append(h.callersOf(v, p, environment.ID, ""),
 				"An upstream that compares the header will refuse calls without it."),
 			Undo:  "The value can't be recovered. You can set the header again.",
-			Error: wrong.rest(),
+			Error: wrong.Rest(),
 		},
 		BackURL: list,
 	}
-	return web.Answer{Status: max(wrong.status, http.StatusOK), Page: projects.UpstreamHeaderRemovalPage(m)}, nil
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.UpstreamHeaderRemovalPage(m)}, nil
 }
 
-func (h *Handler) removeUpstreamHeader(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) removeUpstreamHeader(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
-		err = v.allowed(p, access.ProjectUpdate)
+		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err == nil {
-		err = v.confirmed("Tick the box to remove the header.")
+		err = v.Confirmed("Tick the box to remove the header.")
 	}
 	if err == nil {
-		_, err = h.Projects.RemoveUpstreamHeader(v.ctx(), v.who, contract.UpstreamHeaderPath{
-			EnvironmentPath: environmentPathIn(v), Name: v.param("name"),
+		_, err = h.Projects.RemoveUpstreamHeader(v.Ctx(), v.Who, contract.UpstreamHeaderPath{
+			EnvironmentPath: environmentPathIn(v), Name: v.Param("name"),
 		})
 	}
-	if wrong, ok := formErrorsIn(err); ok {
+	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.upstreamHeaderRemoval(v, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.done("upstream_header_gone", upstreamHeadersOf(v), v.param("name"))
+	return v.Done("upstream_header_gone", upstreamHeadersOf(v), v.Param("name"))
 }
 
-func upstreamHeadersOf(v *visit) string { return environmentHere(v) + "/upstream-headers" }
+func upstreamHeadersOf(v *page.Visit) string { return environmentHere(v) + "/upstream-headers" }

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	rules "postern/service/projects"
 	"postern/service/usage"
@@ -20,7 +21,7 @@ import (
 // rowsPerUsage is the number of groups that the page lists.
 const rowsPerUsage = 50
 
-func usagePath(p rules.Project) string { return projectPath(p.Name) + "/usage" }
+func usagePath(p rules.Project) string { return page.ProjectPath(p.Name) + "/usage" }
 
 // period is a period of the charts, with one bar for each step.
 type period struct {
@@ -68,18 +69,18 @@ func chosenUsage(query url.Values) (period, grouping) {
 }
 
 // showUsage shows a project's calls and latencies over time, and by something.
-func (h *Handler) showUsage(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	shown, by := chosenUsage(v.c.Request.URL.Query())
+	shown, by := chosenUsage(v.Gin.Request.URL.Query())
 	from := shown.from(time.Now())
-	series, err := h.Usage.Traffic(v.ctx(), v.who, p.ID, shown.step, from)
+	series, err := h.Usage.Traffic(v.Ctx(), v.Who, p.ID, shown.step, from)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	groups, err := h.Usage.Usage(v.ctx(), v.who, contract.UsageQuery{
+	groups, err := h.Usage.Usage(v.Ctx(), v.Who, contract.UsageQuery{
 		ProjectPath: contract.ProjectPath{Project: p.ID}, From: from, GroupBy: by.by, Top: rowsPerUsage,
 	})
 	if err != nil {
@@ -87,10 +88,15 @@ func (h *Handler) showUsage(v *visit) (web.Answer, error) {
 	}
 	here := func(page, period, by string) string { return usagePath(p) + page + "?period=" + period + "&by=" + by }
 	m := projects.Usage{
-		Page: v.shell("Usage of "+p.DisplayName, here("", shown.name, by.name), projectsCrumb(), projectCrumb(p),
-			ui.Crumb{Text: "Usage"}),
-		Head:   v.headOf(p),
-		Curl:   h.callOf(p),
+		Page: v.Shell(
+			"Usage of "+p.DisplayName,
+			here("", shown.name, by.name),
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Usage"},
+		),
+		Head:   v.HeadOf(p),
+		Curl:   page.CallOf(p),
 		Chart:  chartOf(shown, from, series),
 		Facts:  usageFacts(series.Sum),
 		Column: by.text,
@@ -188,7 +194,7 @@ func usageRow(p rules.Project, by string, g contract.UsageGroup, total int64) pr
 	}
 	switch {
 	case by == "key" && *g.Key != "":
-		row.Label, row.Detail, row.URL = *g.Owner, *g.Key, keyPath(p, *g.Key)
+		row.Label, row.Detail, row.URL = *g.Owner, *g.Key, page.KeyPath(p, *g.Key)
 	case by == "key":
 		row.Label = "without a valid key"
 		if *g.Owner != "" {
@@ -206,4 +212,10 @@ func usageRow(p rules.Project, by string, g contract.UsageGroup, total int64) pr
 		row.Label, row.Mono = *g.Route, true
 	}
 	return row
+}
+
+// usageForCode returns when the usage that a query asks for begins, and what it is grouped by.
+func usageForCode(query url.Values) (from time.Time, by []string) {
+	shown, grouped := chosenUsage(query)
+	return shown.from(time.Now()), grouped.by
 }

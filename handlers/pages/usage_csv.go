@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 )
 
 // downloadUsage answers with the breakdown of the page as a file (RFC 4180), all rows of it.
-func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
-	p, err := h.Projects.Get(v.ctx(), v.who, v.param("project"))
+func (h *Handler) downloadUsage(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	shown, by := chosenUsage(v.c.Request.URL.Query())
-	found, err := h.Usage.Usage(v.ctx(), v.who, contract.UsageQuery{
+	shown, by := chosenUsage(v.Gin.Request.URL.Query())
+	found, err := h.Usage.Usage(v.Ctx(), v.Who, contract.UsageQuery{
 		ProjectPath: contract.ProjectPath{Project: p.ID}, From: shown.from(time.Now()), GroupBy: by.by,
 	})
 	if err != nil {
@@ -43,8 +44,8 @@ func (h *Handler) downloadUsage(v *visit) (web.Answer, error) {
 	if err := out.WriteAll(rows); err != nil {
 		return web.Answer{}, err
 	}
-	v.c.Header("Content-Disposition", `attachment; filename="`+p.Name+"-usage-"+shown.name+"-"+by.name+`.csv"`)
-	v.c.Data(http.StatusOK, "text/csv; charset=utf-8; header=present", file.Bytes())
+	v.Gin.Header("Content-Disposition", `attachment; filename="`+p.Name+"-usage-"+shown.name+"-"+by.name+`.csv"`)
+	v.Gin.Data(http.StatusOK, "text/csv; charset=utf-8; header=present", file.Bytes())
 	return web.Answer{}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/platform/federation"
@@ -17,19 +18,19 @@ import (
 )
 
 // userIn is the user in the address.
-func userIn(v *visit) contract.UserPath { return contract.UserPath{User: v.param("user")} }
+func userIn(v *page.Visit) contract.UserPath { return contract.UserPath{User: v.Param("user")} }
 
 // userOf finds the user in the address and their tenant.
-func (h *Handler) userOf(v *visit) (contract.User, contract.Tenant, error) {
-	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
+func (h *Handler) userOf(v *page.Visit) (contract.User, contract.Tenant, error) {
+	u, err := h.Directory.User(v.Ctx(), v.Who, userIn(v))
 	if err != nil {
 		return u, contract.Tenant{}, err
 	}
-	t, err := h.Projects.Tenant(v.ctx(), v.who, contract.TenantPath{Tenant: u.Tenant})
+	t, err := h.Projects.Tenant(v.Ctx(), v.Who, contract.TenantPath{Tenant: u.Tenant})
 	return u, t, err
 }
 
-func (h *Handler) showUser(v *visit) (web.Answer, error) {
+func (h *Handler) showUser(v *page.Visit) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -38,32 +39,32 @@ func (h *Handler) showUser(v *visit) (web.Answer, error) {
 }
 
 // refusedUser shows the user's page as it is now, with what mark adds to it.
-func (h *Handler) refusedUser(v *visit, err error, mark func(*tenants.User, *formErrors)) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
+func (h *Handler) refusedUser(v *page.Visit, err error, mark func(*tenants.User, *page.Errors)) (web.Answer, error) {
+	wrong, ok := page.ErrorsIn(err)
 	if !ok {
 		return web.Answer{}, err
 	}
 	u, t, err := h.userOf(v)
 	if err == nil {
-		err = access.Check(v.who, t.Team, access.UserUpdate)
+		err = access.Check(v.Who, t.Team, access.UserUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return h.userWith(v, u, t, func(m *tenants.User) { mark(m, wrong) }, wrong.status)
+	return h.userWith(v, u, t, func(m *tenants.User) { mark(m, wrong) }, wrong.Status)
 }
 
 // userWith shows a user's page with what mark adds to it.
 func (h *Handler) userWith(
-	v *visit, u contract.User, t contract.Tenant, mark func(*tenants.User), status int,
+	v *page.Visit, u contract.User, t contract.Tenant, mark func(*tenants.User), status int,
 ) (web.Answer, error) {
-	lastActive, err := h.Usage.Seen(v.ctx(), v.who, t.Projects, []string{u.ID})
+	lastActive, err := h.Usage.Seen(v.Ctx(), v.Who, t.Projects, []string{u.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path := userPath(u.ID)
+	path := page.UserPath(u.ID)
 	m := tenants.User{
-		Page: v.tenantShell(
+		Page: tenantShell(v,
 			t, userTitle(u), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
 			ui.Crumb{Text: userTitle(u)},
 		),
@@ -75,10 +76,10 @@ func (h *Handler) userWith(
 		m.Identities = append(m.Identities, tenants.Identity{
 			Issuer:  one.Issuer,
 			Subject: one.Subject,
-			Since:   day(one.Since),
+			Since:   page.Day(one.Since),
 		})
 	}
-	mayChange := v.who.May(t.Team, access.UserUpdate)
+	mayChange := v.Who.May(t.Team, access.UserUpdate)
 	for _, g := range u.Groups {
 		row := tenants.Membership{
 			ID:          g.ID,
@@ -121,14 +122,14 @@ func userFacts(u contract.User) []ui.Fact {
 		}
 	}
 	return append(
-		facts, ui.Fact{Label: "Since", Value: day(u.CreatedAt)},
-		ui.Fact{Label: "Last sign-in", Value: momentOrNever(u.LastLoginAt)},
+		facts, ui.Fact{Label: "Since", Value: page.Day(u.CreatedAt)},
+		ui.Fact{Label: "Last sign-in", Value: page.MomentOrNever(u.LastLoginAt)},
 	)
 }
 
 // userForms adds the forms that require the permission to change users.
-func (h *Handler) userForms(v *visit, m *tenants.User, u contract.User) error {
-	path := userPath(u.ID)
+func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User) error {
+	path := page.UserPath(u.ID)
 	m.Change = &tenants.UserChange{
 		Action:   path,
 		Revision: u.ETag,
@@ -148,8 +149,8 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u contract.User) error {
 		Kind:   "user",
 		Name:   userTitle(u),
 		Impact: []string{
-			countText(int64(len(m.Sessions)), "session") + " and " +
-				countText(int64(len(u.Groups)), "group membership") + " end immediately, with their identities.",
+			page.CountText(int64(len(m.Sessions)), "session") + " and " +
+				page.CountText(int64(len(u.Groups)), "group membership") + " end immediately, with their identities.",
 		},
 		Undo: "This can't be undone. If the tenant is open to everyone, they can sign in again as a new user.",
 	}
@@ -168,48 +169,48 @@ func (h *Handler) userForms(v *visit, m *tenants.User, u contract.User) error {
 
 // saveUser changes the address only if another one was typed: a user whose provider tells
 // none is saved without one.
-func (h *Handler) saveUser(v *visit) (web.Answer, error) {
-	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
+func (h *Handler) saveUser(v *page.Visit) (web.Answer, error) {
+	u, err := h.Directory.User(v.Ctx(), v.Who, userIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	in := contract.UserUpdate{UserPath: u.Path(), Condition: contract.Condition{IfMatch: v.posted("revision")}}
-	v.fill(&in.Body, "name", "email")
+	in := contract.UserUpdate{UserPath: u.Path(), Condition: contract.Condition{IfMatch: v.Posted("revision")}}
+	v.Fill(&in.Body, "name", "email")
 	name, email := *in.Body.Name, *in.Body.Email
 	if email == u.Email {
 		in.Body.Email = nil
 	}
-	_, err = h.Directory.UpdateUser(v.ctx(), v.who, in)
+	_, err = h.Directory.UpdateUser(v.Ctx(), v.Who, in)
 	if err == nil {
-		return v.done("user", userPath(u.ID), userTitle(u))
+		return v.Done("user", page.UserPath(u.ID), userTitle(u))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.userConflict(v, name, email)
 	}
-	return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) {
+	return h.refusedUser(v, err, func(m *tenants.User, wrong *page.Errors) {
 		if m.Change != nil {
 			m.Change.Revision = in.IfMatch
-			m.Change.Name, m.Change.Email = wrong.value("/name", name), wrong.value("/email", email)
-			m.Change.Error = wrong.rest()
+			m.Change.Name, m.Change.Email = wrong.Value("/name", name), wrong.Value("/email", email)
+			m.Change.Error = wrong.Rest()
 		}
 	})
 }
 
 // userConflict shows what was saved meanwhile beside what was typed.
-func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error) {
+func (h *Handler) userConflict(v *page.Visit, name, email string) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	path := userPath(u.ID)
+	path := page.UserPath(u.ID)
 	m := projects.Conflict{
-		Page:    v.tenantShell(t, "Changed since you opened it", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
+		Page:    tenantShell(v, t, "Changed since you opened it", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
 		BackURL: path,
 		Action:  path,
 		What:    "The user " + userTitle(u),
 		Rows: []projects.Difference{
-			{Label: "Name", Theirs: textOrNone(u.Name), Yours: textOrNone(name)},
-			{Label: "Email", Theirs: textOrNone(u.Email), Yours: textOrNone(email)},
+			{Label: "Name", Theirs: page.TextOrNone(u.Name), Yours: page.TextOrNone(name)},
+			{Label: "Email", Theirs: page.TextOrNone(u.Email), Yours: page.TextOrNone(email)},
 		},
 		Hidden: []projects.Pair{
 			{Name: "revision", Value: u.ETag},
@@ -220,49 +221,49 @@ func (h *Handler) userConflict(v *visit, name, email string) (web.Answer, error)
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-func (h *Handler) freezeUser(v *visit) (web.Answer, error) {
-	u, err := h.Directory.Freeze(v.ctx(), v.who, userIn(v))
+func (h *Handler) freezeUser(v *page.Visit) (web.Answer, error) {
+	u, err := h.Directory.Freeze(v.Ctx(), v.Who, userIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.doneUndo("user_frozen", userPath(u.ID), userPath(u.ID)+"/unfreeze", userTitle(u))
+	return v.DoneUndo("user_frozen", page.UserPath(u.ID), page.UserPath(u.ID)+"/unfreeze", userTitle(u))
 }
 
-func (h *Handler) unfreezeUser(v *visit) (web.Answer, error) {
-	u, err := h.Directory.Unfreeze(v.ctx(), v.who, userIn(v))
+func (h *Handler) unfreezeUser(v *page.Visit) (web.Answer, error) {
+	u, err := h.Directory.Unfreeze(v.Ctx(), v.Who, userIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.doneUndo("user_thawed", userPath(u.ID), userPath(u.ID)+"/freeze", userTitle(u))
+	return v.DoneUndo("user_thawed", page.UserPath(u.ID), page.UserPath(u.ID)+"/freeze", userTitle(u))
 }
 
-func (h *Handler) deleteUser(v *visit) (web.Answer, error) {
-	if err := v.confirmed("Tick the box to delete the user."); err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
+func (h *Handler) deleteUser(v *page.Visit) (web.Answer, error) {
+	if err := v.Confirmed("Tick the box to delete the user."); err != nil {
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *page.Errors) { m.Delete.Error = wrong.Rest() })
 	}
-	u, err := h.Directory.User(v.ctx(), v.who, userIn(v))
+	u, err := h.Directory.User(v.Ctx(), v.Who, userIn(v))
 	if err == nil {
-		_, err = h.Directory.DeleteUser(v.ctx(), v.who, u.Path())
+		_, err = h.Directory.DeleteUser(v.Ctx(), v.Who, u.Path())
 	}
 	if err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Delete.Error = wrong.rest() })
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *page.Errors) { m.Delete.Error = wrong.Rest() })
 	}
-	return v.done("user_gone", usersPath(u.Tenant), userTitle(u))
+	return v.Done("user_gone", usersPath(u.Tenant), userTitle(u))
 }
 
 // joinGroup adds the user to a group.
-func (h *Handler) joinGroup(v *visit) (web.Answer, error) {
+func (h *Handler) joinGroup(v *page.Visit) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err == nil {
-		err = access.Check(v.who, t.Team, access.UserUpdate) // before the group is looked for
+		err = access.Check(v.Who, t.Team, access.UserUpdate) // before the group is looked for
 	}
 	var g contract.Group
 	if err == nil {
-		in := contract.InGroup(v.posted("group"), u.ID).As(directory.RoleMember)
-		g, err = h.Directory.SetMember(v.ctx(), v.who, in)
+		in := contract.InGroup(v.Posted("group"), u.ID).As(directory.RoleMember)
+		g, err = h.Directory.SetMember(v.Ctx(), v.Who, in)
 	}
 	if err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *page.Errors) { m.Error = wrong.Rest() })
 	}
-	return v.done("member", userPath(u.ID)+"#groups", userTitle(u), g.DisplayName)
+	return v.Done("member", page.UserPath(u.ID)+"#groups", userTitle(u), g.DisplayName)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/directory"
@@ -11,15 +12,15 @@ import (
 	"postern/views/ui"
 )
 
-func userInvitationPath(user string) string { return userPath(user) + "/invitation" }
+func userInvitationPath(user string) string { return page.UserPath(user) + "/invitation" }
 
 // userInvitationForm adds the form that creates an invitation link. A tenant without app clients has no page that
 // the link could lead to.
-func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u contract.User) error {
+func (h *Handler) userInvitationForm(v *page.Visit, m *tenants.User, u contract.User) error {
 	if u.State != directory.Invited || len(u.Identities) > 0 {
 		return nil
 	}
-	clients, err := h.Login.Clients(v.ctx(), v.who, contract.AppClientList{
+	clients, err := h.Login.Clients(v.Ctx(), v.Who, contract.AppClientList{
 		TenantPath: contract.TenantPath{Tenant: u.Tenant}, Page: contract.Page{Limit: models.MaxLimit},
 	})
 	if err != nil || len(clients.Items) == 0 {
@@ -32,23 +33,23 @@ func (h *Handler) userInvitationForm(v *visit, m *tenants.User, u contract.User)
 	return nil
 }
 
-func (h *Handler) createUserInvitation(v *visit) (web.Answer, error) {
+func (h *Handler) createUserInvitation(v *page.Visit) (web.Answer, error) {
 	in := contract.UserInvitationCreation{UserPath: userIn(v)}
-	v.fill(&in.Body, "app_client")
-	made, err := h.Login.InviteUser(v.ctx(), v.who, in)
+	v.Fill(&in.Body, "app_client")
+	made, err := h.Login.InviteUser(v.Ctx(), v.Who, in)
 	if err != nil {
-		return h.refusedUser(v, err, func(m *tenants.User, wrong *formErrors) { m.Error = wrong.rest() })
+		return h.refusedUser(v, err, func(m *tenants.User, wrong *page.Errors) { m.Error = wrong.Rest() })
 	}
-	return h.disclose(v, userInvitationPath(in.User), disclosed{Secret: made.URL.Reveal()})
+	return v.Disclose(userInvitationPath(in.User), page.Disclosed{Secret: made.URL.Reveal()})
 }
 
 // showUserInvitation shows the user's page, the first time with a new invitation link.
-func (h *Handler) showUserInvitation(v *visit) (web.Answer, error) {
+func (h *Handler) showUserInvitation(v *page.Visit) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.disclosed(v, userInvitationPath(u.ID))
+	found, err := v.Disclosed(userInvitationPath(u.ID))
 	if err != nil {
 		return web.Answer{}, err
 	}

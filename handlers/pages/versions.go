@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 	rules "postern/service/projects"
@@ -19,7 +18,7 @@ import (
 	"postern/views/ui"
 )
 
-func versionsPath(p rules.Project) string { return projectPath(p.Name) + "/versions" }
+func versionsPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/versions" }
 
 func versionPath(p rules.Project, version rules.Version) string {
 	return versionsPath(p) + "/" + version.ID
@@ -30,56 +29,56 @@ func environmentPath(p rules.Project, version rules.Version, e contract.Environm
 }
 
 // projectIn is the project in the address.
-func projectIn(v *visit) contract.ProjectPath {
-	return contract.ProjectPath{Project: v.param("project")}
+func projectIn(v *page.Visit) contract.ProjectPath {
+	return contract.ProjectPath{Project: v.Param("project")}
 }
 
 // environmentPathIn is the environment in the address.
-func environmentPathIn(v *visit) contract.EnvironmentPath {
-	return contract.EnvironmentOf(v.param("project"), v.param("version"), v.param("environment"))
+func environmentPathIn(v *page.Visit) contract.EnvironmentPath {
+	return contract.EnvironmentOf(v.Param("project"), v.Param("version"), v.Param("environment"))
 }
 
 // environmentHere returns the path of the environment in the address.
-func environmentHere(v *visit) string {
-	return projectHere(v) + "/versions/" + url.PathEscape(v.param("version")) + "/environments/" +
-		url.PathEscape(v.param("environment"))
+func environmentHere(v *page.Visit) string {
+	return projectHere(v) + "/versions/" + url.PathEscape(v.Param("version")) + "/environments/" +
+		url.PathEscape(v.Param("environment"))
 }
 
 // versionForm is the form that adds a version, as typed.
 type versionForm struct{ contract.NewVersion }
 
-func (h *Handler) createVersion(v *visit) (web.Answer, error) {
+func (h *Handler) createVersion(v *page.Visit) (web.Answer, error) {
 	var form versionForm
-	v.fill(&form.NewVersion, "name", "copy_from")
-	_, err := h.Projects.CreateVersion(v.ctx(), v.who, form.In(v.param("project")))
+	v.Fill(&form.NewVersion, "name", "copy_from")
+	_, err := h.Projects.CreateVersion(v.Ctx(), v.Who, form.In(v.Param("project")))
 	return h.saved(v, err, "version_made", form.Name, form)
 }
 
 // view offers every version to copy; the newest, which the rule copies by default, is last
 // in the project's list unless the form says another one.
-func (f versionForm) view(p rules.Project, wrong *formErrors) *projects.VersionForm {
+func (f versionForm) view(p rules.Project, wrong *page.Errors) *projects.VersionForm {
 	m := &projects.VersionForm{
-		Open:   wrong.status != 0,
+		Open:   wrong.Status != 0,
 		Action: versionsPath(p),
-		Name:   wrong.value("/name", f.Name),
+		Name:   wrong.Value("/name", f.Name),
 	}
 	for i, version := range p.Versions {
 		chosen := version.Name == f.CopyFrom || (f.CopyFrom == "" && i == len(p.Versions)-1)
 		m.CopyFrom = append(m.CopyFrom, ui.Option{Value: version.Name, Title: version.Name, Chosen: chosen})
 	}
-	m.Error = wrong.rest()
+	m.Error = wrong.Rest()
 	return m
 }
 
 func (versionForm) page() *configuredPage { return overviewPage }
 
-func (f versionForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f versionForm) mark(m *projects.Configure, wrong *page.Errors) {
 	open := *m.AddVersion
-	open.Open, open.Name = true, wrong.value("/name", f.Name)
+	open.Open, open.Name = true, wrong.Value("/name", f.Name)
 	for i := range open.CopyFrom {
 		open.CopyFrom[i].Chosen = open.CopyFrom[i].Value == f.CopyFrom
 	}
-	open.Error = wrong.rest()
+	open.Error = wrong.Rest()
 	m.AddVersion = &open
 }
 
@@ -92,35 +91,35 @@ type environmentForm struct {
 	version string
 }
 
-func (h *Handler) createEnvironment(v *visit) (web.Answer, error) {
-	form := environmentForm{version: v.param("version")}
-	v.fill(&form.NewEnvironment, "name", "target")
-	_, err := h.Projects.CreateEnvironment(v.ctx(), v.who, form.In(v.param("project"), form.version))
+func (h *Handler) createEnvironment(v *page.Visit) (web.Answer, error) {
+	form := environmentForm{version: v.Param("version")}
+	v.Fill(&form.NewEnvironment, "name", "target")
+	_, err := h.Projects.CreateEnvironment(v.Ctx(), v.Who, form.In(v.Param("project"), form.version))
 	return h.saved(v, err, "environment_made", form.Name, form)
 }
 
-func (f environmentForm) view(p rules.Project, version rules.Version, wrong *formErrors) *projects.EnvironmentForm {
+func (f environmentForm) view(p rules.Project, version rules.Version, wrong *page.Errors) *projects.EnvironmentForm {
 	return &projects.EnvironmentForm{
-		Open:   wrong.status != 0,
+		Open:   wrong.Status != 0,
 		ID:     version.ID,
 		Action: versionPath(p, version) + "/environments",
-		Name:   wrong.value("/name", f.Name),
-		Target: wrong.value("/target", f.Target),
-		Error:  wrong.rest(),
+		Name:   wrong.Value("/name", f.Name),
+		Target: wrong.Value("/target", f.Target),
+		Error:  wrong.Rest(),
 	}
 }
 
 func (environmentForm) page() *configuredPage { return overviewPage }
 
-func (f environmentForm) mark(m *projects.Configure, wrong *formErrors) {
+func (f environmentForm) mark(m *projects.Configure, wrong *page.Errors) {
 	for i := range m.Versions {
 		version := &m.Versions[i]
 		if version.ID != f.version && version.Name != f.version {
 			continue
 		}
 		open := *version.AddEnvironment
-		open.Open, open.Name, open.Target = true, wrong.value("/name", f.Name), wrong.value("/target", f.Target)
-		open.Error = wrong.rest()
+		open.Open, open.Name, open.Target = true, wrong.Value("/name", f.Name), wrong.Value("/target", f.Target)
+		open.Error = wrong.Rest()
 		version.AddEnvironment = &open
 	}
 }
@@ -135,12 +134,12 @@ type place struct {
 }
 
 // placeOf finds what the address names.
-func (h *Handler) placeOf(v *visit) (at place, err error) {
-	if at.project, err = h.Projects.Get(v.ctx(), v.who, v.param("project")); err != nil {
+func (h *Handler) placeOf(v *page.Visit) (at place, err error) {
+	if at.project, err = h.Projects.Get(v.Ctx(), v.Who, v.Param("project")); err != nil {
 		return at, err
 	}
-	v.selectTeam(at.project.Team)
-	ref := v.param("version")
+	v.SelectTeam(at.project.Team)
+	ref := v.Param("version")
 	i := slices.IndexFunc(at.project.Versions, func(version rules.Version) bool {
 		return version.ID == ref || version.Name == ref
 	})
@@ -148,7 +147,7 @@ func (h *Handler) placeOf(v *visit) (at place, err error) {
 		return at, web.NotFound()
 	}
 	at.version = at.project.Versions[i]
-	ref = v.param("environment")
+	ref = v.Param("environment")
 	if ref == "" {
 		return at, nil
 	}
@@ -194,14 +193,14 @@ func (at place) environmentPath() contract.EnvironmentPath {
 }
 
 // callers returns what removing the place stops.
-func (h *Handler) callers(v *visit, at place) (contract.Callers, error) {
+func (h *Handler) callers(v *page.Visit, at place) (contract.Callers, error) {
 	if at.environment != nil {
-		return h.Projects.EnvironmentCallers(v.ctx(), v.who, at.environmentPath())
+		return h.Projects.EnvironmentCallers(v.Ctx(), v.Who, at.environmentPath())
 	}
-	return h.Projects.VersionCallers(v.ctx(), v.who, at.versionPath())
+	return h.Projects.VersionCallers(v.Ctx(), v.Who, at.versionPath())
 }
 
-func (h *Handler) showPlace(v *visit) (web.Answer, error) {
+func (h *Handler) showPlace(v *page.Visit) (web.Answer, error) {
 	at, err := h.placeOf(v)
 	if err != nil {
 		return web.Answer{}, err
@@ -210,11 +209,11 @@ func (h *Handler) showPlace(v *visit) (web.Answer, error) {
 	return web.Show(projects.PlacePage(m)), err
 }
 
-func (h *Handler) placeModel(v *visit, at place) (projects.Place, error) {
+func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 	m := projects.Place{
 		Kind:    "version",
 		Heading: "Version " + at.version.Name,
-		BackURL: projectPath(at.project.Name) + "#" + at.version.ID,
+		BackURL: page.ProjectPath(at.project.Name) + "#" + at.version.ID,
 		Facts:   []ui.Fact{{Label: "Environments", Value: namesOf(at.version.Environments)}},
 	}
 	form := projects.RenameForm{Action: at.path(), Revision: at.version.ETag, Name: ui.Value{Text: at.version.Name}}
@@ -229,13 +228,19 @@ func (h *Handler) placeModel(v *visit, at place) (projects.Place, error) {
 		form.Revision, form.Name = e.ETag, ui.Value{Text: e.Name}
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
 	}
-	m.Page = v.shell(m.Heading, at.path(), projectsCrumb(), projectCrumb(at.project), ui.Crumb{Text: m.Heading})
+	m.Page = v.Shell(
+		m.Heading,
+		at.path(),
+		page.ProjectsCrumb(),
+		page.ProjectCrumb(at.project),
+		ui.Crumb{Text: m.Heading},
+	)
 	stops, err := h.callers(v, at)
 	if err != nil {
 		return m, err
 	}
 	m.Removal = removalModel(stops)
-	if !v.who.May(at.project.Team, access.ProjectUpdate) {
+	if !v.Who.May(at.project.Team, access.ProjectUpdate) {
 		return m, nil
 	}
 	m.Rename = &form
@@ -260,13 +265,13 @@ func (at place) lastText() string {
 func removalModel(stops contract.Callers) projects.Removal {
 	m := projects.Removal{Since: stops.Since.Format("15:04 MST")}
 	if stops.Calls > 0 {
-		m.Total = countText(stops.Calls, "call")
+		m.Total = page.CountText(stops.Calls, "call")
 	}
 	for _, caller := range stops.Items {
 		m.Callers = append(m.Callers, projects.CallerRow{Owner: caller.Owner, Calls: humanize.Comma(caller.Calls)})
 	}
 	if more := stops.Owners - int64(len(stops.Items)); more > 0 {
-		m.More = "And " + countText(more, "more owner") + "."
+		m.More = "And " + page.CountText(more, "more owner") + "."
 	}
 	return m
 }
@@ -285,7 +290,7 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 		c.Impact = []string{"Calls like those above will get 404."}
 	}
 	if stops.Keys > 0 {
-		c.Impact = append(c.Impact, "Removing it revokes "+countText(stops.Keys, "API key")+" with no other use.")
+		c.Impact = append(c.Impact, "Removing it revokes "+page.CountText(stops.Keys, "API key")+" with no other use.")
 	}
 	if len(stops.Hosts) > 0 {
 		c.Impact = append(c.Impact, "These custom domains are removed with it: "+strings.Join(stops.Hosts, ", ")+".")
@@ -296,18 +301,6 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 	return c
 }
 
-func countText(n int64, one string) string {
-	return someText(n) + " " + english.PluralWord(int(n), one, "")
-}
-
-// someText returns a number that was counted up to models.MaxTotal+1.
-func someText(n int64) string {
-	if n == models.MaxTotal+1 {
-		return "more than " + humanize.Comma(models.MaxTotal)
-	}
-	return humanize.Comma(n)
-}
-
 func namesOf(environments []contract.Environment) string {
 	var names []string
 	for _, e := range environments {
@@ -316,76 +309,76 @@ func namesOf(environments []contract.Environment) string {
 	return strings.Join(names, ", ")
 }
 
-func (h *Handler) renamePlace(v *visit) (web.Answer, error) {
+func (h *Handler) renamePlace(v *page.Visit) (web.Answer, error) {
 	var name *string
 	var err error
-	if v.param("environment") == "" {
+	if v.Param("environment") == "" {
 		in := contract.VersionUpdate{
-			VersionPath: contract.VersionOf(v.param("project"), v.param("version")), Condition: v.condition(),
+			VersionPath: contract.VersionOf(v.Param("project"), v.Param("version")), Condition: v.Condition(),
 		}
-		v.fill(&in.Body, "name")
+		v.Fill(&in.Body, "name")
 		name = in.Body.Name
-		_, err = h.Projects.UpdateVersion(v.ctx(), v.who, in)
+		_, err = h.Projects.UpdateVersion(v.Ctx(), v.Who, in)
 	} else {
-		in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.condition()}
-		v.fill(&in.Body, "name")
+		in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.Condition()}
+		v.Fill(&in.Body, "name")
 		name = in.Body.Name
-		_, err = h.Projects.UpdateEnvironment(v.ctx(), v.who, in)
+		_, err = h.Projects.UpdateEnvironment(v.Ctx(), v.Who, in)
 	}
 	if err == nil {
-		return v.done("renamed", projectHere(v), *name)
+		return v.Done("renamed", projectHere(v), *name)
 	}
-	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) {
-		m.Rename.Name = wrong.value("/name", *name)
-		m.Rename.Error = wrong.rest()
+	return h.refusedPlace(v, err, func(m *projects.Place, wrong *page.Errors) {
+		m.Rename.Name = wrong.Value("/name", *name)
+		m.Rename.Error = wrong.Rest()
 	})
 }
 
-func (h *Handler) removePlace(v *visit) (web.Answer, error) {
+func (h *Handler) removePlace(v *page.Visit) (web.Answer, error) {
 	at, err := h.placeOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if err := v.allowed(at.project, access.ProjectUpdate); err != nil {
+	if err := v.Allowed(at.project, access.ProjectUpdate); err != nil {
 		return web.Answer{}, err
 	}
 	var how contract.Removal
-	if v.posted("typed_name") != "" {
-		err, how.Confirm = v.named(at.kind(), at.name()), true
+	if v.Posted("typed_name") != "" {
+		err, how.Confirm = v.Named(at.kind(), at.name()), true
 	} else {
-		err = v.confirmed("Tick the box, or type the name, to confirm the removal.")
+		err = v.Confirmed("Tick the box, or type the name, to confirm the removal.")
 	}
 	if err == nil {
 		err = h.remove(v, at, how)
 	}
 	if err == nil {
-		return v.done("place_gone", projectPath(at.project.Name), at.name())
+		return v.Done("place_gone", page.ProjectPath(at.project.Name), at.name())
 	}
-	return h.refusedPlace(v, err, func(m *projects.Place, wrong *formErrors) {
-		v.mark(m.Removal.Confirm, wrong)
+	return h.refusedPlace(v, err, func(m *projects.Place, wrong *page.Errors) {
+		v.Mark(m.Removal.Confirm, wrong)
 	})
 }
 
-func (h *Handler) remove(v *visit, at place, how contract.Removal) (err error) {
+func (h *Handler) remove(v *page.Visit, at place, how contract.Removal) (err error) {
 	if at.environment != nil {
 		in := contract.EnvironmentRemoval{EnvironmentPath: at.environmentPath(), Removal: how}
-		_, err = h.Projects.DeleteEnvironment(v.ctx(), v.who, in)
+		_, err = h.Projects.DeleteEnvironment(v.Ctx(), v.Who, in)
 		return err
 	}
 	in := contract.VersionRemoval{VersionPath: at.versionPath(), Removal: how}
-	_, err = h.Projects.DeleteVersion(v.ctx(), v.who, in)
+	_, err = h.Projects.DeleteVersion(v.Ctx(), v.Who, in)
 	return err
 }
 
 // refusedPlace shows the page as it is now, with what mark adds to it.
 func (h *Handler) refusedPlace(
-	v *visit, err error, mark func(*projects.Place, *formErrors),
+	v *page.Visit, err error, mark func(*projects.Place, *page.Errors),
 ) (web.Answer, error) {
-	wrong, ok := formErrorsIn(err)
+	wrong, ok := page.ErrorsIn(err)
 	if fault.KindOf(err) == fault.Stale {
-		wrong, ok = &formErrors{
-			status: http.StatusPreconditionFailed,
-			public: "This was changed after you opened the page. The page now shows the current state.",
+		wrong, ok = &page.Errors{
+			Status: http.StatusPreconditionFailed,
+			Public: "This was changed after you opened the page. The page now shows the current state.",
 		}, true
 	}
 	if !ok {
@@ -393,7 +386,7 @@ func (h *Handler) refusedPlace(
 	}
 	at, err := h.placeOf(v)
 	if err == nil {
-		err = v.allowed(at.project, access.ProjectUpdate)
+		err = v.Allowed(at.project, access.ProjectUpdate)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -403,5 +396,5 @@ func (h *Handler) refusedPlace(
 		return web.Answer{}, err
 	}
 	mark(&m, wrong)
-	return web.Answer{Status: wrong.status, Page: projects.PlacePage(m)}, nil
+	return web.Answer{Status: wrong.Status, Page: projects.PlacePage(m)}, nil
 }

@@ -55,7 +55,10 @@ var folders = []folder{
 
 	{path: "handlers", floor: edges, beside: []string{"handlers"}},
 	{path: "handlers/api", floor: edges, beside: []string{"handlers/web"}},
-	{path: "handlers/pages", floor: edges, beside: []string{"handlers/web", "views", "static", "docs"}},
+	{path: "handlers/page", floor: edges, beside: []string{"handlers/web", "views"}},
+	{path: "handlers/pages", floor: edges, beside: []string{
+		"handlers/page", "handlers/web", "views", "static", "docs",
+	}},
 	{path: "handlers/oidc", floor: edges, beside: []string{"handlers/web", "views"}},
 	{path: "handlers/scim", floor: edges, beside: []string{"handlers/web"}},
 	{path: "handlers/web", floor: edges, beside: []string{"views"}},

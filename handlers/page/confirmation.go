@@ -1,0 +1,105 @@
+package page
+
+import (
+	"strings"
+
+	"postern/handlers/web"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/projects"
+	"postern/views/ui"
+)
+
+// The forms that take something away ask by a ui.Confirmation. It asks to type the name of
+// what cannot be brought back and stops callers, and for a tick otherwise; where the same is
+// easily made again, its button confirms. The box or the button is posted as confirm, the
+// name as typed_name.
+
+// Confirmed returns an error with the text unless the form's confirmation box is ticked.
+func (v *Visit) Confirmed(text string) error {
+	if v.Posted("confirm") != "true" {
+		return fault.InvalidField("/confirm", "required", "%s", text)
+	}
+	return nil
+}
+
+// Named returns an error unless the name was typed. kind is what has it, such as version.
+func (v *Visit) Named(kind, name string) error {
+	if strings.TrimSpace(v.Posted("typed_name")) != name {
+		return fault.InvalidField("/confirm", "wrong_confirmation", "Type the %s's name, %s, to confirm.", kind, name)
+	}
+	return nil
+}
+
+// Refuse gives the mistake in a confirmation to the one of a page's questions that was answered.
+func (v *Visit) Refuse(wrong *Errors, questions ...*ui.Confirmation) {
+	for _, question := range questions {
+		if question != nil && question.Action == v.Gin.Request.URL.EscapedPath() {
+			question.Error = wrong.Take("/confirm")
+		}
+	}
+}
+
+// Mark shows the mistakes of a refused form in its confirmation, if the page has one.
+func (v *Visit) Mark(c *ui.Confirmation, wrong *Errors) {
+	if c == nil {
+		return
+	}
+	if c.Type != "" {
+		c.Typed = wrong.Value("/confirm", v.Posted("typed_name"))
+	}
+	c.Error = wrong.Rest()
+}
+
+// Figure is a line of an impact that is read from the database. The form works without one
+// that cannot be read.
+func (v *Visit) Figure(text string, err error) []string {
+	if err != nil {
+		v.Server.Web.LogCause(v.Ctx(), err)
+		return nil
+	}
+	return []string{text}
+}
+
+// CallersText is such as "3 owners called since 13:00 UTC: 1,204 calls."
+func CallersText(c projects.Callers) string {
+	since := " since " + c.Since.Format("15:04 MST")
+	if c.Calls == 0 {
+		return "No calls" + since + "."
+	}
+	return CountText(c.Owners, "owner") + " called" + since + ": " + CountText(c.Calls, "call") + "."
+}
+
+// SignInsText is such as "4 users signed in through it today."
+func SignInsText(n int64, through string) string {
+	if n == 0 {
+		return "No user signed in " + through + " it today."
+	}
+	return CountText(n, "user") + " signed in " + through + " it today."
+}
+
+// Asked reports whether a form of a list has come from the page that asks for a tick.
+func (v *Visit) Asked() bool { return v.Posted("confirm") == "true" }
+
+// Ask answers a form of a list with the page that asks for a tick. The form of that page has
+// the same address.
+func (v *Visit) Ask(m ui.Asked) (web.Answer, error) {
+	m.Confirm.ID, m.Confirm.Action = "asked-confirm", v.Gin.Request.URL.EscapedPath()
+	return web.Show(ui.AskedPage(m)), nil
+}
+
+// Allowed returns an error unless the visitor may do this with the project.
+func (v *Visit) Allowed(p projects.Project, action access.Action) error {
+	row := models.Project{ID: p.ID, TeamID: p.Team, Name: p.Name}
+	if p.Deleted != nil {
+		row.DeletedAt, row.PurgeAt = &p.Deleted.Since, &p.Deleted.PurgeAt
+	}
+	return access.CheckProject(v.Who, row, action)
+}
+
+// MayChange reports whether the visitor may do this with the project now: they may change
+// nothing of one that is in the bin.
+func (v *Visit) MayChange(p projects.Project, action access.Action) bool {
+	return v.Allowed(p, action) == nil
+}

@@ -1,0 +1,86 @@
+package page
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/views/ui"
+)
+
+// Errors are the mistakes that a rule found in a form. Each field takes those about
+// itself; the rest is shown above the form.
+type Errors struct {
+	Status int // HTTP
+	Public string
+	Fields []fault.Field
+}
+
+// ErrorsIn returns the mistakes in an error that the visitor can correct in the form.
+// ok is false for all other errors.
+func ErrorsIn(err error) (m *Errors, ok bool) {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || (f.Kind != fault.Invalid && f.Kind != fault.Conflict) {
+		return nil, false
+	}
+	m = &Errors{Status: web.StatusOf(f.Kind), Public: f.Public, Fields: slices.Clone(f.Fields)}
+	if f.Kind == fault.Conflict && len(m.Fields) == 1 {
+		// The field's detail is the fix, the public text the problem.
+		m.Fields[0].Detail = f.Public + " " + m.Fields[0].Detail
+	}
+	return m, true
+}
+
+// Take removes and returns the mistakes at the pointer or below it, "" if there are none.
+func (m *Errors) Take(pointer string) string {
+	var found []string
+	m.Fields = slices.DeleteFunc(m.Fields, func(f fault.Field) bool {
+		mine := f.Pointer == pointer || strings.HasPrefix(f.Pointer, pointer+"/")
+		if mine {
+			found = append(found, f.Detail)
+			m.Public = ""
+		}
+		return mine
+	})
+	return strings.Join(found, " ")
+}
+
+// TakeLines is take for a field with an element on each line. It names the line of each
+// mistake.
+func (m *Errors) TakeLines(pointer string, lines []string) string {
+	var found []string
+	for i, line := range lines {
+		if detail := m.Take(pointer + "/" + strconv.Itoa(i)); detail != "" {
+			found = append(found, line+": "+detail)
+		}
+	}
+	if detail := m.Take(pointer); detail != "" {
+		found = append(found, detail)
+	}
+	return strings.Join(found, " ")
+}
+
+// Lines is value for a field with an element on each line.
+func (m *Errors) Lines(pointer, typed string) ui.Value {
+	return ui.Value{Text: typed, Error: m.TakeLines(pointer, Lines(typed))}
+}
+
+// Value returns a field as typed, with its mistake.
+func (m *Errors) Value(pointer, typed string) ui.Value {
+	return ui.Value{Text: typed, Error: m.Take(pointer)}
+}
+
+// Rest returns the mistakes that no field took.
+func (m *Errors) Rest() string {
+	if len(m.Fields) == 0 {
+		return m.Public
+	}
+	var found []string
+	for _, f := range m.Fields {
+		found = append(found, f.Detail)
+	}
+	return strings.Join(found, " ")
+}

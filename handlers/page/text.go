@@ -1,0 +1,183 @@
+package page
+
+import (
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/core/contract"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/views/ui"
+)
+
+// WarningTexts returns the texts of warnings, for the notices of a page.
+func WarningTexts(list []fault.Warning, err error) ([]string, error) {
+	var texts []string
+	for _, one := range list {
+		texts = append(texts, one.Detail)
+	}
+	return texts, err
+}
+
+// NoticesOf returns the texts of warnings in an answer.
+func NoticesOf(list []contract.Warning) (texts []string) {
+	for _, one := range list {
+		texts = append(texts, one.Detail)
+	}
+	return texts
+}
+
+// Lines returns the lines of a text field, trimmed, without empty ones.
+func Lines(text string) []string {
+	out := []string{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// RangesText lists address ranges. none is the text for an empty list.
+func RangesText(ranges []string, none string) string {
+	if len(ranges) == 0 {
+		return none
+	}
+	return strings.Join(ranges, ", ")
+}
+
+// RefreshSeconds is how often a browser without scripts reloads the page.
+const RefreshSeconds = 2
+
+// CountFact is a number of things that was counted up to models.MaxTotal+1.
+func CountFact(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: SomeText(n)} }
+
+// KeysFact is how many API keys there are, and how many of them are active.
+func KeysFact(all, active int64) ui.Fact {
+	fact := CountFact("API keys", all)
+	if all > 0 {
+		fact.Value += ", " + SomeText(active) + " of them active"
+	}
+	return fact
+}
+
+// Day formats a day in UTC.
+func Day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
+
+// Minute formats a time in UTC to the minute, without the zone.
+func Minute(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") }
+
+// Moment formats a time in UTC to the minute.
+func Moment(t time.Time) string { return Minute(t) + " UTC" }
+
+// DayOrNever is Day, or "never" for nil.
+func DayOrNever(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return Day(*t)
+}
+
+// MomentOrNever is Moment, or "never" for nil.
+func MomentOrNever(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return Moment(*t)
+}
+
+// TextOf returns the text that a member may have, "" for null.
+func TextOf(member *string) string {
+	if member == nil {
+		return ""
+	}
+	return *member
+}
+
+// TextOrNone returns the text, or "none" for an empty one.
+func TextOrNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// SecondsADay is the number of seconds in a day.
+const SecondsADay = 24 * 3600
+
+// LifetimeText formats a lifetime in the largest unit of which it is a whole number.
+func LifetimeText(seconds int64) string {
+	switch {
+	case seconds == 0:
+		return "unlimited"
+	case seconds%SecondsADay == 0:
+		return english.Plural(int(seconds/SecondsADay), "day", "")
+	case seconds%3600 == 0:
+		return english.Plural(int(seconds/3600), "hour", "")
+	case seconds%60 == 0:
+		return english.Plural(int(seconds/60), "minute", "")
+	}
+	return english.Plural(int(seconds), "second", "")
+}
+
+// ScopesText formats scopes that are separated by space.
+func ScopesText(typed string) string { return TextOrNone(strings.Join(strings.Fields(typed), " ")) }
+
+// Choose marks the option of that value and no other.
+func Choose(options []ui.Option, value string) {
+	for i := range options {
+		options[i].Chosen = options[i].Value == value
+	}
+}
+
+// KeyBadge shows a key's state.
+func KeyBadge(k contract.Key) ui.Badge {
+	switch k.State {
+	case contract.KeyFrozen:
+		return ui.Badge{Tone: ui.Cold, Text: "Frozen"}
+	case contract.KeyRevoked:
+		return ui.Badge{Tone: ui.Bad, Text: "Revoked"}
+	case contract.KeyExpired:
+		return ui.Badge{Tone: ui.Warn, Text: "Expired"}
+	}
+	return ui.Badge{Tone: ui.Good, Text: "Active"}
+}
+
+// EndOfDay parses a day (YYYY-MM-DD) and returns its last second in UTC, nil for "".
+func EndOfDay(s string) (*time.Time, error) {
+	if s == "" {
+		return nil, nil
+	}
+	begins, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Enter a date such as 2030-12-31, or leave "+
+			"it empty.")
+	}
+	ends := begins.Add(24*time.Hour - time.Second)
+	return &ends, nil
+}
+
+// Named returns options whose values are their titles.
+func Named(names []string) []ui.Option {
+	var out []ui.Option
+	for _, name := range names {
+		out = append(out, ui.Option{Value: name, Title: name})
+	}
+	return out
+}
+
+// CountText returns a number of things, such as 1,204 calls.
+func CountText(n int64, one string) string {
+	return SomeText(n) + " " + english.PluralWord(int(n), one, "")
+}
+
+// SomeText returns a number that was counted up to models.MaxTotal+1.
+func SomeText(n int64) string {
+	if n == models.MaxTotal+1 {
+		return "more than " + humanize.Comma(models.MaxTotal)
+	}
+	return humanize.Comma(n)
+}
