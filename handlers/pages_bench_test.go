@@ -72,7 +72,7 @@ func processTime(tb testing.TB) time.Duration {
 }
 
 // load sends the request that a browser sends, and returns the status of the answer.
-func (p page) load(o *controlplane.Fixture) int {
+func (p pageRequest) load(o *controlplane.Fixture) int {
 	r := httptest.NewRequest(p.method, p.path, strings.NewReader(p.form))
 	r.Host = "localhost"
 	r.Header.Set("Accept", "text/html")

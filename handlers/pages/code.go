@@ -10,6 +10,8 @@ import (
 
 	"postern/handlers/page"
 	"postern/handlers/pages/ascode"
+	"postern/handlers/pages/calls"
+	"postern/handlers/pages/projects"
 	"postern/handlers/web"
 	"postern/views/ui"
 )
@@ -33,8 +35,8 @@ func (h *Handler) codeOf() (*ascode.API, ascode.Table, error) {
 			return
 		}
 		c.api, c.err = ascode.New(outline, h.Web.Config.PublicURL)
-		readers := codeReaders
-		readers.Usage = usageForCode
+		readers := projects.CodeReaders
+		readers.Usage = calls.UsageForCode
 		c.table = ascode.NewTable(readers)
 	})
 	return c.api, c.table, c.err

@@ -1,0 +1,128 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+
+	"postern/core/contract"
+	"postern/handlers/page"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// The choices of the form for a key's limits.
+const (
+	limitsOfType = "type"
+	limitsOfOwn  = "own"
+	limitsOfNone = "none"
+)
+
+// keyBounds holds the fields for a key's limits and addresses, as typed.
+type keyBounds struct {
+	of      string
+	windows map[string]string
+	allowed string
+}
+
+func postedBounds(v *page.Visit) keyBounds {
+	b := keyBounds{of: v.Posted("limits_of"), windows: v.PostedLimits("limits_"), allowed: v.Posted("allowed_cidrs")}
+	if b.of == "" && len(b.windows) > 0 {
+		b.of = limitsOfOwn
+	}
+	return b
+}
+
+// boundsOf returns the fields as the key has them.
+func boundsOf(k contract.Key) keyBounds {
+	b := keyBounds{of: limitsOfType, windows: map[string]string{}, allowed: strings.Join(k.AllowedCIDRs, "\n")}
+	if k.Limits == nil {
+		return b
+	}
+	if b.of = limitsOfOwn; len(*k.Limits) == 0 {
+		b.of = limitsOfNone
+	}
+	b.windows = page.TypedLimits(*k.Limits)
+	return b
+}
+
+// limits returns nil for the limits of the key's type. It ignores the numbers of choices
+// that are not selected, because the form hides them.
+func (b keyBounds) limits() contract.Limits {
+	switch b.of {
+	case limitsOfNone:
+		return contract.Limits{}
+	case limitsOfOwn:
+		return *page.ReadLimits(b.windows)
+	}
+	return nil
+}
+
+// form is the part of the form for limits and addresses. inherited describes the limits of
+// a key without its own.
+func (b keyBounds) form(inherited string, wrong *page.Errors) projects.KeyBounds {
+	m := projects.KeyBounds{Of: []ui.Option{
+		{Value: limitsOfType, Title: "From its type", Text: inherited},
+		{Value: limitsOfOwn, Title: "Its own", Text: "Replace the limits of the type and the project."},
+		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of its type."},
+	}}
+	page.Choose(m.Of, limitsOfType)
+	if b.of == limitsOfOwn || b.of == limitsOfNone {
+		page.Choose(m.Of, b.of)
+	}
+	m.Windows = windowFields(b.windows, wrong)
+	m.Error = wrong.Take("/limits")
+	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.TakeLines("/allowed_cidrs", page.Lines(b.allowed))}
+	return m
+}
+
+// windowFields are an input for each window, with the mistakes below /limits.
+func windowFields(typed map[string]string, wrong *page.Errors) []ui.Limit {
+	var out []ui.Limit
+	for _, name := range page.WindowTitles() {
+		out = append(out, ui.Limit{
+			Window: name,
+			Label:  strings.ToUpper(page.AWindow(name)[:1]) + page.AWindow(name)[1:],
+			Value:  wrong.Value("/limits/"+name, typed[name]),
+		})
+	}
+	return out
+}
+
+// effectiveText describes the limits that apply to a key and where they come from.
+func effectiveText(k contract.Key) string {
+	text := page.LimitsText(page.TypedLimits(k.EffectiveLimits))
+	switch {
+	case k.LimitsFrom == contract.LimitsOfKey && text == "":
+		return "none, regardless of its type"
+	case k.LimitsFrom == contract.LimitsOfKey:
+		return text + " (its own)"
+	case k.LimitsFrom == contract.LimitsOfType:
+		return text + " (of its type)"
+	case k.LimitsFrom == contract.LimitsOfProject:
+		return text + " (of the project, for each key)"
+	}
+	return "none"
+}
+
+// inheritedText describes the limits of a key of the type without its own.
+func inheritedText(p rules.Project, keyType string) string {
+	for _, t := range p.KeyTypes {
+		if t.Name == keyType && len(t.Limits) > 0 {
+			return fmt.Sprintf("Currently %s.", page.LimitsText(page.TypedLimits(t.Limits)))
+		}
+	}
+	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
+		return fmt.Sprintf("The type has none. The project's limits for each key apply: %s.", text)
+	}
+	return "The type currently has none."
+}
+
+// inheritedByChoice is inheritedText before a type is chosen: the options of the types
+// name their limits.
+func inheritedByChoice(p rules.Project) string {
+	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
+		return fmt.Sprintf("If the type has none, the project's limits for each key apply: %s.", text)
+	}
+	return "If the type has none, there is no limit."
+}

@@ -1,0 +1,50 @@
+package projects
+
+import (
+	"postern/core/contract"
+	"postern/handlers/page"
+	"postern/handlers/pages/ascode"
+	"postern/handlers/web"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func targetCheckPath(p rules.Project, version rules.Version, e contract.Environment) string {
+	return environmentPath(p, version, e) + "/check"
+}
+
+// checkTarget checks an environment's target and shows the report.
+func (h *Handler) checkTarget(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	version, environment, ok := page.EnvironmentIn(p, v.Param("environment"))
+	if !ok {
+		return web.Answer{}, web.NotFound()
+	}
+	report, err := h.Diagnostics.Target(v.Ctx(), v.Who, contract.EnvironmentPath{
+		VersionPath: versionIn(v, p), Environment: environment.ID,
+	})
+	shown, status, err := page.Diagnosed("check-report", environment.Target, report, err)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.SelectTeam(p.Team)
+	return web.Answer{Status: status, Page: projects.TargetCheckPage(projects.TargetCheck{
+		Page: v.Shell(
+			"Target check of "+environment.Name,
+			page.ProjectPath(p.Name),
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			ui.Crumb{Text: "Target check of " + environment.Name},
+		),
+		Title:   version.Name + "/" + environment.Name,
+		Target:  environment.Target,
+		Action:  targetCheckPath(p, version, environment),
+		Report:  shown,
+		Command: ascode.Command("upstreams", "check", p.Name, version.Name, environment.Name),
+		BackURL: page.ProjectPath(p.Name) + "#" + version.ID,
+	})}, nil
+}

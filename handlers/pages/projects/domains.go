@@ -1,0 +1,291 @@
+package projects
+
+import (
+	"net/http"
+	"strings"
+
+	"postern/core/contract"
+	"postern/handlers/page"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/service/access"
+	rules "postern/service/projects"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+func domainsPath(p rules.Project) string { return page.ProjectPath(p.Name) + "/domains" }
+
+func domainPath(p rules.Project, d contract.Domain) string { return domainsPath(p) + "/" + d.ID }
+
+func domainsCrumb(p rules.Project) ui.Crumb {
+	return ui.Crumb{Text: "Custom domains", URL: domainsPath(p)}
+}
+
+func (h *Handler) showDomains(v *page.Visit) (web.Answer, error) {
+	return h.domainsWith(v, contract.NewDomain{}, &page.Errors{})
+}
+
+// domainsWith shows a project's custom domains, with the form as typed.
+func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.SelectTeam(p.Team)
+	list := &page.Listing{
+		Path:   domainsPath(p),
+		One:    "domain",
+		Search: "Host name",
+		Orders: []page.ListOrder{{By: "host"}},
+		Filters: []page.ListFilter{{Name: "state", Title: "State", Options: []ui.Option{
+			{Value: contract.DomainVerified, Title: "Verified"},
+			{Value: contract.DomainPending, Title: "Pending"},
+			{Value: contract.DomainMissing, Title: "Record missing"},
+		}}},
+	}
+	list.Read(v)
+	found, err := h.Domains.List(v.Ctx(), v.Who, contract.DomainList{
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: list.Asked(),
+		State: list.Get("state"), Sort: list.Sorting(), Text: list.Get("q"),
+	})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := projects.Domains{
+		Page: v.Shell("Custom domains", domainsPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Custom domains"}),
+		Head: v.HeadOf(p),
+		List: page.ListView(list, found),
+	}
+	for _, d := range found.Items {
+		m.Rows = append(m.Rows, projects.DomainRow{
+			URL:   domainPath(p, d),
+			Host:  d.Host,
+			Place: d.Version + "/" + d.Environment,
+			State: domainBadge(d),
+		})
+	}
+	if v.MayChange(p, access.DomainChange) {
+		m.Add = &projects.DomainAdd{
+			Open:         wrong.Status != 0,
+			Action:       domainsPath(p),
+			Host:         wrong.Value("/host", typed.Host),
+			Environments: environmentOptions(p, typed.Environment),
+		}
+		m.Add.Error = wrong.Rest()
+	} else {
+		m.Note = "You're a viewer in this team. Members and owners can add domains."
+	}
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
+}
+
+func domainBadge(d contract.Domain) ui.Badge {
+	switch d.State {
+	case contract.DomainVerified:
+		return ui.Badge{Tone: ui.Good, Text: "verified"}
+	case contract.DomainMissing:
+		return ui.Badge{Tone: ui.Warn, Text: "record missing"}
+	}
+	return ui.Badge{Text: "pending"}
+}
+
+// domainIn is the domain in the page's address.
+func domainIn(v *page.Visit) contract.DomainPath {
+	return contract.DomainOf(v.Param("project"), v.Param("domain"))
+}
+
+// environmentID is the id of the environment that a domain leads to.
+func environmentID(p rules.Project, d contract.Domain) string {
+	for _, v := range p.Versions {
+		for _, e := range v.Environments {
+			if v.Name == d.Version && e.Name == d.Environment {
+				return e.ID
+			}
+		}
+	}
+	return ""
+}
+
+// environmentOptions lists the environments of all versions, by their ids.
+func environmentOptions(p rules.Project, chosen string) []ui.Option {
+	var out []ui.Option
+	for _, v := range p.Versions {
+		for _, e := range v.Environments {
+			out = append(out, ui.Option{Value: e.ID, Title: v.Name + "/" + e.Name, Chosen: e.ID == chosen})
+		}
+	}
+	return out
+}
+
+func (h *Handler) addDomain(v *page.Visit) (web.Answer, error) {
+	in := contract.DomainCreation{ProjectPath: contract.ProjectPath{Project: v.Param("project")}}
+	v.Fill(&in.Body, "host", "environment")
+	d, err := h.Domains.Create(v.Ctx(), v.Who, in)
+	if wrong, ok := page.ErrorsIn(err); ok {
+		return h.domainsWith(v, in.Body, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.Done("domain_added", page.ProjectPath(v.Param("project"))+"/domains/"+d.ID, d.Host)
+}
+
+func (h *Handler) showDomain(v *page.Visit) (web.Answer, error) {
+	return h.domainWith(v, &page.Errors{})
+}
+
+// domainWith shows a host name, with what was wrong with the last form.
+func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	d, err := h.Domains.Get(v.Ctx(), v.Who, domainIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.SelectTeam(p.Team)
+	path, environment := domainPath(p, d), environmentID(p, d)
+	m := projects.Domain{
+		Page: v.Shell(
+			d.Host,
+			path,
+			page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
+			domainsCrumb(p),
+			ui.Crumb{Text: d.Host},
+		),
+		Host:        d.Host,
+		State:       domainBadge(d),
+		RecordName:  d.Record.Name,
+		RecordValue: d.Record.Value,
+		Problem:     page.TextOf(d.Problem),
+		BackURL:     domainsPath(p),
+		Facts: []ui.Fact{
+			{Label: "Leads to", Value: d.Version + "/" + d.Environment, Mono: true},
+			{Label: "Verified", Value: verifiedText(d)},
+			{Label: "Last checked", Value: page.MomentOrNever(d.CheckedAt)},
+		},
+	}
+	m.Facts = append(m.Facts, ui.Fact{Label: "Certificate", Value: certificateText(d.Certificate)})
+	m.CertificateProblem = certificateProblem(d.Certificate)
+	if d.MissingSince != nil {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: page.Moment(*d.MissingSince)})
+	}
+	if v.MayChange(p, access.DomainChange) {
+		m.Manage = &projects.DomainManage{
+			VerifyAction: path + "/verify",
+			VerifyText:   "Verify",
+			MoveAction:   path,
+			Revision:     d.ETag,
+			Environments: environmentOptions(p, environment),
+			Remove: ui.Confirmation{
+				ID:     "domain-remove",
+				Action: path + "/remove",
+				Verb:   "Remove",
+				Kind:   "domain",
+				Name:   d.Host,
+				Impact: append(h.callersOf(v, p, environment, ""),
+					"Calls to this host name will get 404. The environment's gateway URL keeps working."),
+				Undo:  "You can add it again, but you have to prove again that it's yours.",
+				Error: wrong.Take("/confirm"),
+			},
+		}
+		if d.State != contract.DomainPending {
+			m.Manage.VerifyText = "Check again"
+		}
+		m.Manage.Error = wrong.Rest()
+	}
+	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainPage(m)}, nil
+}
+
+func verifiedText(d contract.Domain) string {
+	switch {
+	case d.VerifiedAt == nil:
+		return "not yet"
+	case page.TextOf(d.Proof) == contract.ProofOperator:
+		return "by an operator, " + page.Moment(*d.VerifiedAt)
+	}
+	return "by its TXT record, " + page.Moment(*d.VerifiedAt)
+}
+
+func certificateText(c contract.DomainCertificate) string {
+	from := "from the operator's files"
+	if page.TextOf(c.Source) == contract.CertificateFromACME {
+		from = "by ACME"
+	}
+	switch c.State {
+	case contract.ValidCertificate:
+		return from + ", valid until " + page.Moment(*c.EndsAt)
+	case contract.ExpiredCertificate:
+		return from + ", expired " + page.Moment(*c.EndsAt)
+	case contract.OrderedCertificate:
+		return "being requested by ACME"
+	case contract.FailedCertificate:
+		return "none: the last attempt failed"
+	}
+	return "no certificate of its own"
+}
+
+// certificateProblem says why a certificate could not be obtained or renewed, "" if it could.
+func certificateProblem(c contract.DomainCertificate) string {
+	if c.Problem == nil {
+		return ""
+	}
+	text := "The last attempt to obtain the certificate failed: " + strings.TrimRight(*c.Problem, ".") + "."
+	if c.RetryAt != nil {
+		text += " Next attempt: " + page.Moment(*c.RetryAt) + "."
+	}
+	return text
+}
+
+// domainChanged answers a form of a host name's page.
+func (h *Handler) domainChanged(v *page.Visit, err error, flash, host string) (web.Answer, error) {
+	if fault.CodeOf(err) == "lookup_failed" {
+		return h.domainWith(v, &page.Errors{
+			Status: http.StatusServiceUnavailable,
+			Public: "The name server didn't respond. Try again in a minute.",
+		})
+	}
+	if wrong, ok := page.ErrorsIn(err); ok {
+		return h.domainWith(v, wrong)
+	}
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return v.Done(flash, page.ProjectPath(v.Param("project"))+"/domains/"+v.Param("domain"), host)
+}
+
+func (h *Handler) verifyDomain(v *page.Visit) (web.Answer, error) {
+	d, err := h.Domains.Verify(v.Ctx(), v.Who, domainIn(v))
+	return h.domainChanged(v, err, "domain_verified", d.Host)
+}
+
+func (h *Handler) moveDomain(v *page.Visit) (web.Answer, error) {
+	in := contract.DomainUpdate{DomainPath: domainIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "environment")
+	d, err := h.Domains.Update(v.Ctx(), v.Who, in)
+	return h.domainChanged(v, err, "domain_moved", d.Host)
+}
+
+func (h *Handler) removeDomain(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	if err = v.Allowed(p, access.DomainChange); err != nil {
+		return web.Answer{}, err
+	}
+	d, err := h.Domains.Get(v.Ctx(), v.Who, domainIn(v))
+	if err == nil {
+		err = v.Confirmed("Tick the box to remove the host name.")
+	}
+	if err == nil {
+		_, err = h.Domains.Delete(v.Ctx(), v.Who, domainIn(v))
+	}
+	if err != nil {
+		return h.domainChanged(v, err, "", "")
+	}
+	return v.Done("domain_gone", domainsPath(p), d.Host)
+}

@@ -1,0 +1,78 @@
+package tenants
+
+import (
+	"postern/core/contract"
+	"postern/handlers/page"
+	"postern/handlers/web"
+	"postern/service/access"
+	"postern/views/tenants"
+	"postern/views/ui"
+)
+
+// tenantPage is a tenant's settings page with the form that deletes it.
+func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
+	now, err := h.Projects.TenantSettings(v.Ctx(), v.Who, tenantIn(v))
+	if err != nil {
+		return tenants.Settings{}, err
+	}
+	t, d := now.Tenant, now.Deletion
+	m := tenantModel(v, t, now.CORS)
+	action := page.TenantPath(t.ID) + "/delete"
+	switch {
+	case t.Project != nil:
+	case d.InUse && v.Who.May(t.Team, access.TenantErase):
+		m.Delete = tenantErasure(action, t, d)
+		callers, err := h.Projects.CallersOfTenant(v.Ctx(), v.Who, t.ID)
+		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
+			"All of this is deleted. Its keys and its users' sessions stop working immediately.",
+			page.CountText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
+	case !d.InUse && v.Who.May(t.Team, access.TenantDelete):
+		m.Delete = &ui.Confirmation{
+			ID:     "delete-confirm",
+			Action: action,
+			Verb:   "Delete",
+			Kind:   "tenant",
+			Name:   t.DisplayName,
+			Impact: []string{"No project serves it, and it has no users, app clients or keys."},
+		}
+	}
+	return m, nil
+}
+
+// tenantErasure asks for the name of a tenant that is in use.
+func tenantErasure(action string, t contract.Tenant, d contract.TenantDeletion) *ui.Confirmation {
+	return &ui.Confirmation{
+		ID:     "erase-confirm",
+		Action: action,
+		Verb:   "Delete",
+		Kind:   "tenant",
+		Name:   t.DisplayName,
+		Type:   t.Name,
+		Facts: []ui.Fact{
+			page.CountFact("Users", d.Users),
+			page.CountFact("Groups", d.Groups),
+			page.CountFact("Approvals", d.Approvals),
+			page.CountFact("App clients", d.AppClients),
+			page.CountFact("Providers", d.Providers),
+			page.CountFact("Sessions", d.Sessions),
+			page.KeysFact(d.Keys, d.ActiveKeys),
+		},
+	}
+}
+
+func (h *Handler) deleteTenant(v *page.Visit) (web.Answer, error) {
+	typed := v.Posted("typed_name")
+	t, err := h.tenantOf(v)
+	if err == nil && typed == "" {
+		err = v.Confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
+	}
+	if err == nil {
+		_, err = h.Projects.DeleteTenant(v.Ctx(), v.Who, contract.TenantRemoval{TenantPath: t.Path(), Confirm: typed})
+	}
+	if err == nil {
+		return v.Done("tenant_gone", page.TenantsPath, t.DisplayName)
+	}
+	return h.refusedTenant(v, err, access.TenantDelete, func(m *tenants.Settings, wrong *page.Errors) {
+		v.Mark(m.Delete, wrong)
+	})
+}
