@@ -89,12 +89,6 @@ func Address(server string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// call sends in as JSON, unless in is nil, and decodes the response. Each segment of the
-// path is escaped.
-func call[Out any](ctx context.Context, c *Client, method string, in any, segments ...string) (Out, error) {
-	return exchange[Out](ctx, c, method, in, "", segments)
-}
-
 func exchange[Out any](
 	ctx context.Context, c *Client, method string, in any, query string, segments []string,
 ) (Out, error) {
@@ -113,15 +107,6 @@ func decoded[Out any](c *Client, response *http.Response) (Out, error) {
 		return out, c.unexpected(err)
 	}
 	return out, nil
-}
-
-// remove sends DELETE, whose response has no body.
-func (c *Client) remove(ctx context.Context, segments ...string) error {
-	response, err := c.send(ctx, http.MethodDelete, nil, "", segments)
-	if err != nil {
-		return err
-	}
-	return response.Body.Close()
 }
 
 // send returns a response of 2xx, whose body the caller closes, or an error.

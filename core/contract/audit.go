@@ -42,7 +42,7 @@ type AuditChange struct {
 	After  any `json:"after" doc:"null if it was removed"`
 }
 
-// Installation, in place of a team, selects the entries that belong to no team.
+// Installation selects the entries that belong to no team; it stands in place of a team.
 const Installation = "installation"
 
 // AuditList is a request for entries of one team. Empty members select all.

@@ -15,13 +15,17 @@ import (
 	"postern/core/contract"
 )
 
-// What a report consists of.
+// Parts of a report have the names that they are read by here.
 type (
+	// Outcome is pass, warn, fail or skip.
 	Outcome = contract.TestOutcome
-	Step    = contract.TestStep
-	Target  = contract.TestedTarget
-	Key     = contract.IssuerKey
-
+	// Step is one thing that was tried.
+	Step = contract.TestStep
+	// Target is what was found about an upstream.
+	Target = contract.TestedTarget
+	// Key is a public key of an issuer.
+	Key = contract.IssuerKey
+	// AddressClass says who can reach an address.
 	AddressClass = contract.AddressClass
 )
 

@@ -12,7 +12,6 @@ import (
 
 	"postern/core/contract"
 	"postern/handlers/web"
-	"postern/models"
 )
 
 // route registers one typed operation. It turns errors of the handler into problems.
@@ -113,26 +112,8 @@ func (n nullable[T]) Schema(r huma.Registry) *huma.Schema {
 // Page is the query of every list.
 type Page struct{ contract.Page }
 
-func (p Page) page() models.Page { return models.PageOf(p.Page, "", "") }
-
-// sorted is the page of a list in the order that sort names, narrowed to what contains the text.
-func (p Page) sorted(sort, text string) models.Page {
-	return models.PageOf(p.Page, sort, text)
-}
-
 // list is the body of every list.
 type list[T any] = contract.List[T]
-
-// answerPage returns the body of a list, each item as show shows it.
-func answerPage[Item, Output any](
-	found models.List[Item], err error, show func(Item) Output,
-) (*body[list[Output]], error) {
-	if err != nil {
-		return nil, err
-	}
-	shown := models.MapList(found, show)
-	return &body[list[Output]]{listOf(shown.Items, shown.Next)}, nil
-}
 
 func listOf[T any](items []T, next string) list[T] {
 	out := list[T]{Items: items}

@@ -74,7 +74,6 @@ func (h *Handler) accountRoutes(api huma.API) {
 
 // projectRoutes adds projects with their versions, environments and key types.
 func (h *Handler) projectRoutes(api huma.API) {
-	const project = "/api/v1/projects/{project}"
 	add(h, api, contract.CreateProxy.Operation, h.createProxy)
 
 	serveList(h, api, contract.ListProjects, h.Projects.List)

@@ -261,7 +261,7 @@ func introspectionOf(of *snapshot.Introspection) projects.Introspection {
 func (f introspectionForm) asked() *contract.NewIntrospection {
 	out := &contract.NewIntrospection{Introspection: f.Introspection}
 	if secret := f.input().ClientSecret; secret != nil {
-		out.ClientSecret = new(contract.Secret(*secret))
+		out.ClientSecret = new(*secret)
 	}
 	return out
 }
