@@ -124,7 +124,7 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 			of = "of " + *v.Team
 		}
 		if v.Broken == nil {
-			fmt.Fprintf(t.Out, "The audit log %s is whole: %d entries.\n", terminal.Printable(of), v.Entries)
+			fmt.Fprintf(t.Out, "The audit log %s is intact: %d entries.\n", terminal.Printable(of), v.Entries)
 			if v.Removed > 0 {
 				fmt.Fprintf(t.Out, "  %d earlier ones were removed, since their time was over.\n", v.Removed)
 			}

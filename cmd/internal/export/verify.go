@@ -182,7 +182,7 @@ var signatureTexts = map[string]string{
 }
 
 func printVerified(t terminal.Terminal, v verified) error {
-	fmt.Fprintf(t.Out, "%s is whole.\n\n", v.File)
+	fmt.Fprintf(t.Out, "%s is intact.\n\n", v.File)
 	return terminal.Details(t.Out, func(row func(...string)) {
 		row("  project", fmt.Sprintf("%s, revision %d, as %s", v.Project, v.Revision, v.Format))
 		row("  exported", fmt.Sprintf("%s by %s", v.ExportedAt, v.Generator))

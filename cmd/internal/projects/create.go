@@ -222,7 +222,7 @@ func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) 
 		return err
 	}
 	if len(made.APIKeys) > 0 {
-		fmt.Fprintf(w, "\nWrite the API key down: it is not shown again.\n")
+		fmt.Fprintf(w, "\nCopy the key now. You won't see it again.\n")
 	}
 	if err := printLogin(w, made.Login); err != nil {
 		return err
