@@ -27,7 +27,7 @@ const hostileText = "${HOME} {vault://env/HOME} {{ env }} `id` '\"\\ ]] .. os.ge
 func hostileRules() []snapshot.Rule {
 	get := []string{"GET"}
 	return []snapshot.Rule{
-		{ID: "rul_h1", Methods: get, Path: "/$(id)/`id`", Scopes: []string{"$(id)"}},
+		{ID: "rul_h1", Methods: get, Path: "/%24(id)/`id`", Scopes: []string{"$(id)"}},
 		{ID: "rul_h2", Methods: get, Path: "/%24%7BHOME%7D/{x}", Scopes: []string{"${HOME}"}},
 		{ID: "rul_h3", Methods: get, Path: `/it's "quoted"`, Scopes: []string{"it's"}},
 		{ID: "rul_h4", Methods: get, Path: "/%E2%80%AEgnp.exe/{x}", Scopes: []string{"{vault://env/HOME}"}},
