@@ -28,7 +28,7 @@ func hostileRules() []snapshot.Rule {
 	get := []string{"GET"}
 	return []snapshot.Rule{
 		{ID: "rul_h1", Methods: get, Path: "/%24(id)/`id`", Scopes: []string{"$(id)"}},
-		{ID: "rul_h2", Methods: get, Path: "/%24%7BHOME%7D/{x}", Scopes: []string{"${HOME}"}},
+		{ID: "rul_h2", Methods: get, Path: "/%24%28HOME%29/{x}", Scopes: []string{"${HOME}"}},
 		{ID: "rul_h3", Methods: get, Path: `/it's "quoted"`, Scopes: []string{"it's"}},
 		{ID: "rul_h4", Methods: get, Path: "/%E2%80%AEgnp.exe/{x}", Scopes: []string{"{vault://env/HOME}"}},
 		{ID: "rul_h5", Methods: get, Path: "/a.+[x]|(y)^-", Groups: []string{"staff"}},
@@ -43,7 +43,7 @@ func hostileRules() []snapshot.Rule {
 // hostilePaths are paths that match these rules, and paths close to them.
 func hostilePaths() []string {
 	return []string{
-		"/$(id)/`id`", "/%24%28id%29/%60id%60", "/$(id)/id", "/${HOME}/1", "/%24%7BHOME%7D/1", "/root/1",
+		"/$(id)/`id`", "/%24%28id%29/%60id%60", "/$(id)/id", "/$(HOME)/1", "/%24%28HOME%29/1", "/${HOME}/1", "/root/1",
 		`/it's%20"quoted"`, "/it%27s%20%22quoted%22", "/it's", "/%E2%80%AEgnp.exe/x",
 		"/%e2%80%aegnp.exe/x", "/gnp.exe/x",
 		"/a.+[x]|(y)^-", "/a.+%5Bx%5D%7C(y)%5E-", "/abx", "/y", "/.a/-/~b", "/.a/-/%7Eb", "/.a/-/b", "/.a/./-/~b",
